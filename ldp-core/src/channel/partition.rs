@@ -1,0 +1,336 @@
+//! The cells of a finite channel: which part of the line a value lies in.
+
+use crate::error::{Error, Result, require};
+use crate::mechanism::Rescale;
+use crate::model::Cdf;
+use serde::{Deserialize, Serialize};
+
+/// A partition of the line into finitely many labelled cells, every interval closed on the left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Partition {
+    /// Cell 1 is $x \ge c$, cell 0 the rest: sgn(0) counts as plus.
+    Threshold(f64),
+    /// Cell $\lfloor (x - origin)/width \rfloor \bmod cells$.
+    Periodic {
+        /// Where a cell 0 begins.
+        origin: f64,
+        /// The length of an interval.
+        width: f64,
+        /// How many cells before they repeat.
+        cells: u32,
+    },
+    /// Intervals between cuts, each with the label of its cell.
+    Cuts(Cuts),
+}
+
+/// Cut points and, for each interval between them, the cell it belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawCuts")]
+pub struct Cuts {
+    cuts: Vec<f64>,
+    labels: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCuts {
+    cuts: Vec<f64>,
+    labels: Vec<u32>,
+}
+
+impl TryFrom<RawCuts> for Cuts {
+    type Error = Error;
+    fn try_from(raw: RawCuts) -> Result<Self> {
+        Self::labelled(raw.cuts, raw.labels)
+    }
+}
+
+impl Cuts {
+    /// Strictly increasing cuts, each interval a cell of its own, numbered from the left.
+    pub fn new(cuts: Vec<f64>) -> Result<Self> {
+        let labels = (0..=cuts.len() as u32).collect();
+        Self::labelled(cuts, labels)
+    }
+
+    /// Strictly increasing cuts with a label per interval, so that a cell can be a union of intervals.
+    pub fn labelled(cuts: Vec<f64>, labels: Vec<u32>) -> Result<Self> {
+        if cuts.is_empty() {
+            return Err(Error::TooFew {
+                name: "cuts",
+                least: 1,
+                value: 0,
+            });
+        }
+        if labels.len() != cuts.len() + 1 {
+            return Err(Error::TallyAlphabet {
+                expected: cuts.len() + 1,
+                found: labels.len(),
+            });
+        }
+        require(cuts[0].is_finite(), "cut", "finite", cuts[0])?;
+        for pair in cuts.windows(2) {
+            if !(pair[0] < pair[1] && pair[1].is_finite()) {
+                return Err(Error::CutsNotIncreasing {
+                    left: pair[0],
+                    right: pair[1],
+                });
+            }
+        }
+        Ok(Self { cuts, labels })
+    }
+
+    /// The cut points.
+    #[must_use]
+    pub fn points(&self) -> &[f64] {
+        &self.cuts
+    }
+
+    /// The intervals [low, high) with their cells, from the left.
+    fn intervals(&self) -> impl Iterator<Item = (f64, f64, u32)> {
+        let low = std::iter::once(f64::NEG_INFINITY).chain(self.cuts.iter().copied());
+        let high = self.cuts.iter().copied().chain(std::iter::once(f64::INFINITY));
+        low.zip(high)
+            .zip(&self.labels)
+            .map(|((low, high), &label)| (low, high, label))
+    }
+}
+
+impl Partition {
+    /// The number of cells.
+    #[must_use]
+    pub fn cells(&self) -> u32 {
+        match self {
+            Self::Threshold(_) => 2,
+            Self::Periodic { cells, .. } => *cells,
+            Self::Cuts(cuts) => cuts.labels.iter().max().map_or(0, |&label| label.saturating_add(1)),
+        }
+    }
+
+    /// The cell of a value. A NaN has a cell too (that of the far left, or cell 0): refusing it here would make
+    /// the answer depend on the private value.
+    #[inline]
+    #[must_use]
+    pub fn cell(&self, x: f64) -> u32 {
+        match self {
+            Self::Threshold(cut) => u32::from(x >= *cut),
+            &Self::Periodic { origin, width, cells } => {
+                let position = ((x - origin) / width).floor();
+                (position.rem_euclid(f64::from(cells)) as u32).min(cells - 1)
+            }
+            Self::Cuts(cuts) => cuts.labels[cuts.cuts.partition_point(|&cut| cut <= x)],
+        }
+    }
+
+    /// Checks the numbers of a partition built by hand.
+    pub(super) fn check(&self) -> Result<()> {
+        match self {
+            &Self::Threshold(cut) => require(cut.is_finite(), "threshold", "finite", cut),
+            &Self::Periodic { origin, width, cells } => {
+                require(origin.is_finite(), "origin", "finite", origin)?;
+                require(width > 0.0 && width.is_finite(), "width", "positive and finite", width)?;
+                if cells < 2 {
+                    return Err(Error::TooFew {
+                        name: "cells",
+                        least: 2,
+                        value: u64::from(cells),
+                    });
+                }
+                Ok(())
+            }
+            Self::Cuts(_) => Ok(()),
+        }
+    }
+
+    /// $P_\theta(\text{cell})$ for every cell, into `out`.
+    pub fn masses<M: Cdf + ?Sized>(&self, model: &M, theta: f64, out: &mut [f64]) {
+        self.fold(model, theta, out, |low, high| model.mass(theta, low, high));
+        if let Self::Periodic { .. } = self {
+            // What the cut tails hold is below 2^-60 and goes to all cells alike, so that the masses add to one.
+            let total: f64 = out.iter().sum();
+            out.iter_mut().for_each(|p| *p /= total);
+        }
+    }
+
+    /// $\partial_\theta P_\theta(\text{cell})$ for every cell, into `out`.
+    pub fn masses_dtheta<M: Cdf + ?Sized>(&self, model: &M, theta: f64, out: &mut [f64]) {
+        self.fold(model, theta, out, |low, high| model.mass_dtheta(theta, low, high));
+    }
+
+    fn fold<M: Cdf + ?Sized>(&self, model: &M, theta: f64, out: &mut [f64], value: impl Fn(f64, f64) -> f64) {
+        match self {
+            &Self::Threshold(cut) => {
+                out[0] = value(f64::NEG_INFINITY, cut);
+                out[1] = value(cut, f64::INFINITY);
+            }
+            &Self::Periodic { origin, width, cells } => {
+                out.fill(0.0);
+                let (low, high) = bulk(model, theta);
+                let first = ((low - origin) / width).floor();
+                let count = (((high - origin) / width).ceil() - first).max(1.0);
+                // Intervals this narrow (a millionth of the bulk) share the mass evenly to within that millionth.
+                let stride = (count / 1e6).ceil().max(1.0);
+                let mut index = first;
+                while index < first + count {
+                    let mass = value(origin + index * width, origin + (index + stride) * width);
+                    if stride > 1.0 {
+                        out.iter_mut().for_each(|p| *p += mass / f64::from(cells));
+                    } else {
+                        out[(index.rem_euclid(f64::from(cells)) as usize).min(cells as usize - 1)] += mass;
+                    }
+                    index += stride;
+                }
+            }
+            Self::Cuts(cuts) => {
+                out.fill(0.0);
+                for (low, high, label) in cuts.intervals() {
+                    out[label as usize] += value(low, high);
+                }
+            }
+        }
+    }
+}
+
+/// An interval outside which the model has less than 2⁻⁶⁰ on either side.
+fn bulk<M: Cdf + ?Sized>(model: &M, theta: f64) -> (f64, f64) {
+    const TAIL: f64 = 1.0 / (1u64 << 60) as f64;
+    let end = |sign: f64| {
+        // Is the tail beyond `x` negligible?
+        let beyond = |x: f64| {
+            let tail = if sign > 0.0 {
+                model.mass(theta, x, f64::INFINITY)
+            } else {
+                model.cdf(theta, x)
+            };
+            tail <= TAIL
+        };
+        // Walk out from 0 in doubling steps, or back across it, then bisect for the nearest negligible point.
+        let mut outer = sign;
+        while !beyond(outer) && outer.abs() < 1e300 {
+            outer *= 2.0;
+        }
+        let mut inner = -sign;
+        while beyond(inner) && inner.abs() < 1e300 {
+            inner *= 2.0;
+        }
+        for _ in 0..60 {
+            let middle = inner / 2.0 + outer / 2.0;
+            if beyond(middle) { outer = middle } else { inner = middle }
+        }
+        outer
+    };
+    (end(-1.0), end(1.0))
+}
+
+impl Rescale for Partition {
+    fn rescale(self, factor: f64) -> Result<Self> {
+        let scaled = match self {
+            Self::Threshold(cut) => Self::Threshold(cut * factor),
+            Self::Periodic { origin, width, cells } => Self::Periodic {
+                origin: origin * factor,
+                width: width * factor,
+                cells,
+            },
+            Self::Cuts(Cuts { cuts, labels }) => Self::Cuts(Cuts::labelled(
+                cuts.into_iter().map(|cut| cut * factor).collect(),
+                labels,
+            )?),
+        };
+        scaled.check()?;
+        Ok(scaled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Gaussian, Poisson};
+
+    #[test]
+    fn cells_are_closed_on_the_left() {
+        assert_eq!(
+            [-0.1, 0.0, -0.0, 0.1].map(|x| Partition::Threshold(0.0).cell(x)),
+            [0, 1, 1, 1]
+        );
+        let cuts = Partition::Cuts(Cuts::labelled(vec![-1.0, 1.0], vec![0, 1, 0]).unwrap());
+        assert_eq!([-1.5, -1.0, 0.0, 1.0].map(|x| cuts.cell(x)), [0, 1, 1, 0]);
+        let residues = Partition::Periodic {
+            origin: 0.0,
+            width: 2.0,
+            cells: 4,
+        };
+        assert_eq!(
+            [-2.5, -2.0, -0.1, 0.0, 1.9, 7.9, 8.0].map(|x| residues.cell(x)),
+            [2, 3, 3, 0, 0, 3, 0]
+        );
+    }
+
+    #[test]
+    fn odd_values_have_a_cell() {
+        let residues = Partition::Periodic {
+            origin: 0.0,
+            width: 1e-300,
+            cells: 4,
+        };
+        for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, -1e-320] {
+            assert!(residues.cell(x) < 4);
+            assert!(Partition::Threshold(0.0).cell(x) < 2);
+        }
+    }
+
+    #[test]
+    fn masses_add_to_one_and_match_a_direct_sum() {
+        let model = Gaussian::new(1.0).unwrap();
+        let mut out = [0.0; 4];
+        for (theta, width) in [(0.3, 1.0), (1e6 + 0.25, 0.5), (-84.5, 16.0)] {
+            let residues = Partition::Periodic {
+                origin: 0.0,
+                width,
+                cells: 4,
+            };
+            residues.masses(&model, theta, &mut out);
+            assert!((out.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+            let centre = (theta / width).floor() as i64;
+            let mut direct = [0.0; 4];
+            for k in centre - 60..=centre + 60 {
+                direct[k.rem_euclid(4) as usize] += model.mass(theta, k as f64 * width, (k + 1) as f64 * width);
+            }
+            for (a, b) in out.iter().zip(direct) {
+                assert!((a - b).abs() < 1e-14, "{out:?} {direct:?}");
+            }
+        }
+        // Much narrower than the bulk: uniform, and quickly.
+        Partition::Periodic {
+            origin: 0.0,
+            width: 1e-9,
+            cells: 4,
+        }
+        .masses(&model, 0.3, &mut out);
+        assert!(out.iter().all(|p| (p - 0.25).abs() < 1e-6));
+    }
+
+    #[test]
+    fn atoms_on_a_cut_belong_to_the_right() {
+        let mut out = [0.0; 2];
+        Partition::Threshold(1.0).masses(&Poisson, 2.0, &mut out);
+        assert!((out[0] - (-2f64).exp()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn bad_cuts_are_refused() {
+        assert!(matches!(
+            Cuts::new(vec![1.0, 1.0]),
+            Err(Error::CutsNotIncreasing { .. })
+        ));
+        assert!(matches!(Cuts::new(vec![f64::NAN]), Err(Error::Parameter { .. })));
+        assert!(matches!(
+            Cuts::new(vec![0.0, f64::NAN]),
+            Err(Error::CutsNotIncreasing { .. })
+        ));
+        assert!(matches!(Cuts::new(vec![]), Err(Error::TooFew { .. })));
+        assert!(matches!(
+            Cuts::labelled(vec![0.0], vec![0]),
+            Err(Error::TallyAlphabet { .. })
+        ));
+    }
+}

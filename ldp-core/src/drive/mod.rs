@@ -1,0 +1,26 @@
+//! Who answers: the populations that drive a protocol, and what a simulation adds up.
+//!
+//! | population | what is drawn | for |
+//! |---|---|---|
+//! | [`Users`] | every value, privatised one by one or in blocks | the truth, demonstrations |
+//! | [`Tallies`] | the tally of each question, from its exact law | studies |
+//! | [`Rows`] | nothing but the users' noise: the values are real | running for real |
+//!
+//! [`in_batches`] spreads replications over threads with the same result on any number of them, [`Summary`] adds
+//! them up, and [`Audit`] notes what a population was asked.
+
+mod audit;
+mod batches;
+mod rows;
+mod slice;
+mod summary;
+mod tallies;
+mod users;
+
+pub use audit::Audit;
+pub use batches::in_batches;
+pub use rows::{Order, RowStore, Rows};
+pub use slice::privatize_slice;
+pub use summary::{Coverage, Moments, Summary};
+pub use tallies::Tallies;
+pub use users::Users;

@@ -1,0 +1,233 @@
+//! What a simulation adds up, in constant memory.
+
+use crate::inference::{Inference, IntervalKind};
+use crate::special::normal;
+
+/// Mean and spread of a stream of numbers, mergeable: Welford's update and Chan's merge.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    /// Takes in one number.
+    pub fn push(&mut self, value: f64) {
+        self.count += 1;
+        let away = value - self.mean;
+        self.mean += away / self.count as f64;
+        self.squares += away * (value - self.mean);
+    }
+
+    /// Takes in the numbers of another.
+    pub fn merge(&mut self, other: Self) {
+        if other.count == 0 {
+            return;
+        }
+        let (a, b) = (self.count as f64, other.count as f64);
+        let away = other.mean - self.mean;
+        self.count += other.count;
+        self.mean += away * b / (a + b);
+        self.squares += other.squares + away * away * a * b / (a + b);
+    }
+
+    /// How many numbers.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
+    /// Their variance, with divisor `count`.
+    #[must_use]
+    pub fn variance(&self) -> f64 {
+        self.squares / self.count as f64
+    }
+
+    /// The standard error of the mean; `None` below two numbers.
+    #[must_use]
+    pub fn standard_error(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64 / self.count as f64).sqrt())
+    }
+}
+
+/// How the intervals of one kind behaved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coverage {
+    /// The kind of interval.
+    pub kind: IntervalKind,
+    /// Replications whose interval contained the truth. One without an interval did not.
+    pub covered: u64,
+    /// Replications without an interval of this kind.
+    pub missing: u64,
+    /// Replications with an infinite end.
+    pub infinite: u64,
+    /// The widths of the finite intervals.
+    pub width: Moments,
+}
+
+/// The errors of an estimator over replications, against a known truth.
+///
+/// ```
+/// use ldp_core::drive::Summary;
+/// let mut summary = Summary::new(1.0, 0.95);
+/// for estimate in [0.9, 1.1, 1.3] {
+///     summary.push_value(estimate);
+/// }
+/// assert!((summary.bias() - 0.1).abs() < 1e-15);
+/// assert!((summary.mse() - 0.11 / 3.0).abs() < 1e-15);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    theta: f64,
+    level: f64,
+    error: Moments,
+    squared_error: Moments,
+    coverage: Vec<Coverage>,
+    notes: u64,
+}
+
+impl Summary {
+    /// Nothing seen yet; the truth is `theta`, intervals are taken at `level`.
+    #[must_use]
+    pub fn new(theta: f64, level: f64) -> Self {
+        let (error, squared_error) = (Moments::default(), Moments::default());
+        Self {
+            theta,
+            level,
+            error,
+            squared_error,
+            coverage: Vec::new(),
+            notes: 0,
+        }
+    }
+
+    /// Takes in one replication's value without its intervals.
+    pub fn push_value(&mut self, value: f64) {
+        let error = value - self.theta;
+        self.error.push(error);
+        self.squared_error.push(error * error);
+    }
+
+    /// Takes in one replication's estimate.
+    pub fn push(&mut self, estimate: &dyn Inference) {
+        self.push_value(estimate.value());
+        self.notes += u64::from(estimate.note().is_some());
+        let kinds = estimate.interval_kinds();
+        if self.coverage.is_empty() {
+            let none = |&kind| Coverage {
+                kind,
+                covered: 0,
+                missing: 0,
+                infinite: 0,
+                width: Moments::default(),
+            };
+            self.coverage = kinds.iter().map(none).collect();
+        }
+        for entry in &mut self.coverage {
+            match estimate.interval(entry.kind, self.level) {
+                Ok(interval) => {
+                    entry.covered += u64::from(interval.contains(self.theta));
+                    let width = interval.width();
+                    if width.is_finite() {
+                        entry.width.push(width)
+                    } else {
+                        entry.infinite += 1
+                    }
+                }
+                Err(_) => entry.missing += 1,
+            }
+        }
+    }
+
+    /// Takes in the replications of another summary of the same truth and level.
+    pub fn merge(&mut self, other: Self) {
+        self.error.merge(other.error);
+        self.squared_error.merge(other.squared_error);
+        self.notes += other.notes;
+        if self.coverage.is_empty() {
+            self.coverage = other.coverage;
+            return;
+        }
+        for (entry, more) in self.coverage.iter_mut().zip(other.coverage) {
+            entry.covered += more.covered;
+            entry.missing += more.missing;
+            entry.infinite += more.infinite;
+            entry.width.merge(more.width);
+        }
+    }
+
+    /// How many replications.
+    #[must_use]
+    pub fn replications(&self) -> u64 {
+        self.error.count()
+    }
+
+    /// Mean error.
+    #[must_use]
+    pub fn bias(&self) -> f64 {
+        self.error.mean()
+    }
+
+    /// Variance of the estimate, with divisor `replications`: MSE = bias² + variance.
+    #[must_use]
+    pub fn variance(&self) -> f64 {
+        self.error.variance()
+    }
+
+    /// Mean squared error.
+    #[must_use]
+    pub fn mse(&self) -> f64 {
+        self.squared_error.mean()
+    }
+
+    /// A confidence interval for the mean squared error, from the spread of the squared errors over replications;
+    /// `None` below two replications. It does not know of events too rare to have been seen.
+    #[must_use]
+    pub fn mse_interval(&self, level: f64) -> Option<[f64; 2]> {
+        let half = -normal::quantile((1.0 - level) / 2.0) * self.squared_error.standard_error()?;
+        Some([(self.mse() - half).max(0.0), self.mse() + half])
+    }
+
+    /// The intervals by kind, the estimator's default first.
+    #[must_use]
+    pub fn coverage(&self) -> &[Coverage] {
+        &self.coverage
+    }
+
+    /// Replications whose estimate carried a note, such as a fallback.
+    #[must_use]
+    pub fn notes(&self) -> u64 {
+        self.notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_equals_pushing() {
+        let values = [3.0, -1.0, 4.0, 1.5, -9.25, 2.0];
+        let mut whole = Moments::default();
+        values.iter().for_each(|&v| whole.push(v));
+        let (mut a, mut b) = (Moments::default(), Moments::default());
+        values[..2].iter().for_each(|&v| a.push(v));
+        values[2..].iter().for_each(|&v| b.push(v));
+        a.merge(b);
+        a.merge(Moments::default());
+        let direct = values.iter().sum::<f64>() / 6.0;
+        let spread = values.iter().map(|v| (v - direct).powi(2)).sum::<f64>() / 6.0;
+        for moments in [whole, a] {
+            assert!((moments.mean() - direct).abs() < 1e-15);
+            assert!((moments.variance() - spread).abs() < 1e-14);
+        }
+        assert_eq!(Moments::default().standard_error(), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Tallies drawn from their exact law, without users.
+
+use crate::error::{Result, require};
+use crate::mechanism::Finite;
+use crate::model::AnyModel;
+use crate::seed::{Purpose, SimulationRng, stream};
+use crate::staged::{Group, Population};
+use crate::tally::Tally;
+use rand::{Rng, RngExt};
+use rand_distr::{Binomial, Distribution};
+
+/// Questions whose marginals are kept, by their position in the protocol: the first rounds repeat in every
+/// replication, a strictly sequential protocol's later ones do not.
+const KEPT: usize = 32;
+
+/// The collectors of one replication at `tally` fidelity: each tally is one multinomial draw from the question's
+/// exact report probabilities.
+///
+/// The law is that of [`Users`](crate::drive::Users), at a cost that does not depend on the number of users.
+///
+/// ```
+/// use ldp_core::drive::Tallies;
+/// use ldp_core::model::Gaussian;
+/// use ldp_core::{Bits, Epsilon, FiniteChannel, Group, Kernel, Partition, Population, Tally};
+/// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
+/// let group = Group { question: FiniteChannel::new(Partition::Threshold(0.0), kernel)?, users: 1_000_000 };
+/// let model = Gaussian::new(1.0)?;
+/// let mut tally = Bits::default();
+/// Tallies::new(&model, 0.0, 7)?.answer(&group, &mut tally)?;
+/// assert_eq!(tally.users(), 1_000_000);
+/// assert!(tally.ones().abs_diff(500_000) < 3000);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+pub struct Tallies<'m, M: ?Sized, Q> {
+    model: &'m M,
+    theta: f64,
+    seed: u64,
+    rng: SimulationRng,
+    asked: usize,
+    kept: Vec<(Q, Vec<f64>)>,
+}
+
+impl<'m, M: AnyModel + ?Sized, Q> Tallies<'m, M, Q> {
+    /// Collectors of answers from the model at `theta`, replication 0 of `seed`.
+    pub fn new(model: &'m M, theta: f64, seed: u64) -> Result<Self> {
+        model.check_theta(theta)?;
+        Ok(Self {
+            model,
+            theta,
+            seed,
+            rng: stream(seed, Purpose::Tally, 0, 0),
+            asked: 0,
+            kept: Vec::new(),
+        })
+    }
+
+    /// The collectors of another replication.
+    pub fn restart(&mut self, replication: u64) {
+        self.rng = stream(self.seed, Purpose::Tally, replication, 0);
+        self.asked = 0;
+    }
+}
+
+impl<Q, T, M> Population<Q, T> for Tallies<'_, M, Q>
+where
+    Q: Finite + PartialEq + Clone,
+    T: Tally<Report = u32>,
+    M: AnyModel + ?Sized,
+{
+    fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
+        let question = &group.question;
+        let place = self.asked.min(KEPT - 1);
+        self.asked += 1;
+        if self.kept.len() <= place {
+            self.kept.push((question.clone(), Vec::new()));
+        }
+        let (asked_before, marginal) = &mut self.kept[place];
+        if marginal.is_empty() || asked_before != question {
+            asked_before.clone_from(question);
+            marginal.resize(question.reports() as usize, 0.0);
+            question.marginal(self.model, self.theta, marginal);
+        }
+        draw_multinomial(group.users, marginal, &mut self.rng, tally)
+    }
+}
+
+/// One multinomial draw, as conditional binomials.
+fn draw_multinomial<T: Tally<Report = u32>>(
+    users: u64,
+    marginal: &[f64],
+    rng: &mut SimulationRng,
+    tally: &mut T,
+) -> Result<()> {
+    // Binary questions, the bulk of the work, need no sums.
+    if let &[zero, one] = marginal {
+        let ones = binomial(users, one / (zero + one), rng)?;
+        tally.push(1, ones)?;
+        return tally.push(0, users - ones);
+    }
+    let mut rest: f64 = marginal.iter().sum();
+    let mut left = users;
+    for (report, &p) in (0u32..).zip(marginal) {
+        let last = report as usize + 1 == marginal.len();
+        // What is left of one after subtractions may be off by rounding, never so far as to leave [0, 1].
+        let share = if last { 1.0 } else { (p / rest).clamp(0.0, 1.0) };
+        let count = if left == 0 { 0 } else { binomial(left, share, rng)? };
+        tally.push(report, count)?;
+        left -= count;
+        rest -= p;
+    }
+    Ok(())
+}
+
+/// A binomial count. Exact in law to the precision of `p` for any number of trials.
+///
+/// `rand_distr` compares logarithms of size n in floating point: at n = 10¹² the comparison is noise in its
+/// fourth digit. So large counts are sums of binomials of at most 2³⁰ trials. One trial costs a whole set-up
+/// there, so it is drawn as one word.
+fn binomial<R: Rng + ?Sized>(trials: u64, p: f64, rng: &mut R) -> Result<u64> {
+    const MOST: u64 = 1 << 30;
+    require((0.0..=1.0).contains(&p), "report probability", "between 0 and 1", p)?;
+    if trials == 1 {
+        return Ok(u64::from(rng.random::<f64>() < p));
+    }
+    let draw = |trials, rng: &mut R| Binomial::new(trials, p).map_or(0, |law| law.sample(rng));
+    let mut sum = draw(trials % MOST, rng);
+    for _ in 0..trials / MOST {
+        sum += draw(MOST, rng);
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::special::binomial::{cdf, sf};
+    use crate::tally::Counts;
+
+    #[test]
+    fn counts_follow_the_binomial_law_at_every_size() {
+        // Two-sided tail of a sum of draws, α = 1e-6 each: catches a wrong p (by 1 % at n = 1, 1e-7 at 10^12),
+        // a wrong number of trials, a lost chunk.
+        for (trials, p, draws) in [
+            (1, 0.3, 400_000),
+            (20, 0.01, 50_000),
+            (1000, 0.62, 2000),
+            (1_000_000_000_000, 0.42, 30),
+        ] {
+            let mut rng = stream(3, Purpose::Tally, trials, 0);
+            let total: u64 = (0..draws).map(|_| binomial(trials, p, &mut rng).unwrap()).sum();
+            let n = trials * draws;
+            assert!(
+                cdf(total, n, p) > 5e-7 && sf(total, n, p) > 5e-7,
+                "{trials} trials: {total}"
+            );
+            let mutant = p * (1.0 + 10.0 / (n as f64 * p).sqrt());
+            assert!(cdf(total, n, mutant) < 5e-7, "{trials} trials: the mutant passes");
+        }
+    }
+
+    #[test]
+    fn impossible_and_certain_reports() {
+        let mut rng = stream(4, Purpose::Tally, 0, 0);
+        let mut tally = Counts::new(4);
+        draw_multinomial(1000, &[0.0, 0.5, 0.0, 0.5], &mut rng, &mut tally).unwrap();
+        assert_eq!((tally.counts()[0], tally.counts()[2], tally.users()), (0, 0, 1000));
+        let mut tally = Counts::new(3);
+        draw_multinomial(1000, &[0.0, 1.0, 0.0], &mut rng, &mut tally).unwrap();
+        assert_eq!(tally.counts(), [0, 1000, 0]);
+    }
+}

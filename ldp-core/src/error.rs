@@ -1,0 +1,207 @@
+//! The one error type of the workspace's libraries.
+//!
+//! Every variant carries the offending value and names the limit it broke, so that the message alone
+//! is enough to mend the input.
+
+/// A `Result` with the library's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong in a library call. No variant depends on a private value.
+///
+/// ```
+/// use ldp_core::{Epsilon, Error};
+/// let error = Epsilon::new(-1.0).unwrap_err();
+/// assert!(matches!(error, Error::Epsilon { value } if value == -1.0));
+/// assert_eq!(error.to_string(), "epsilon must be positive and finite, got -1");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A privacy level that is not a positive finite number.
+    #[error("epsilon must be positive and finite, got {value}")]
+    Epsilon {
+        /// The level given.
+        value: f64,
+    },
+    /// A privacy level so small that, in integer weights, every report is equally likely.
+    #[error(
+        "epsilon {value} is too small for {reports} reports: with weights in units of 2^-64 every report is equally likely"
+    )]
+    EpsilonTooSmall {
+        /// The level given.
+        value: f64,
+        /// The number of reports of the channel.
+        reports: u32,
+    },
+    /// A question whose computed privacy level is above what the client accepts.
+    #[error("the question has epsilon {epsilon}, above the client's cap of {cap}")]
+    AboveCap {
+        /// The level computed from the question's own weights.
+        epsilon: f64,
+        /// The client's own limit.
+        cap: f64,
+    },
+    /// A real-valued parameter outside its domain.
+    #[error("{name} must be {requirement}, got {value}")]
+    Parameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// What it has to satisfy.
+        requirement: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// A count outside its domain.
+    #[error("{name} must be at least {least}, got {value}")]
+    TooFew {
+        /// What is counted.
+        name: &'static str,
+        /// The smallest allowed value.
+        least: u64,
+        /// The value given.
+        value: u64,
+    },
+    /// A count outside its domain.
+    #[error("{name} must be at most {most}, got {value}")]
+    TooMany {
+        /// What is counted.
+        name: &'static str,
+        /// The largest allowed value.
+        most: u64,
+        /// The value given.
+        value: u64,
+    },
+    /// Cut points that do not increase.
+    #[error("cuts must be finite and strictly increasing, got {left} before {right}")]
+    CutsNotIncreasing {
+        /// A cut.
+        left: f64,
+        /// The cut after it.
+        right: f64,
+    },
+    /// The weights of one cell do not add up to 2^64.
+    #[error("the weights of cell {cell} must be positive and add up to 2^64, got {sum}")]
+    Weights {
+        /// The cell.
+        cell: usize,
+        /// What they add up to.
+        sum: u128,
+    },
+    /// A channel in which the report does not depend on the value.
+    #[error("every cell has the same weights: the report would say nothing about the value")]
+    Uninformative,
+    /// A report that the question cannot produce.
+    #[error("report {report} is impossible: the question has reports 0..{reports}")]
+    Report {
+        /// The report found.
+        report: u32,
+        /// How many the question has.
+        reports: u32,
+    },
+    /// A real-valued report that the tally cannot hold.
+    #[error("report must be finite and at most {limit} in absolute value, got {report}")]
+    RealReport {
+        /// The report found.
+        report: f64,
+        /// The largest allowed absolute value.
+        limit: f64,
+    },
+    /// A tally that would count past the range of its integers.
+    #[error("the tally overflows: {users} users cannot take {times} more reports")]
+    TallyOverflow {
+        /// Users counted so far.
+        users: u64,
+        /// Reports to be added.
+        times: u64,
+    },
+    /// Tallies of questions with different alphabets.
+    #[error("a tally over {found} reports does not fit a question with {expected}")]
+    TallyAlphabet {
+        /// What the question has.
+        expected: usize,
+        /// What the tally has.
+        found: usize,
+    },
+    /// Another number of tallies than the round has questions.
+    #[error("the round has {expected} groups, got {found} tallies")]
+    TallyCount {
+        /// Groups in the round.
+        expected: usize,
+        /// Tallies given.
+        found: usize,
+    },
+    /// A tally with more users than were asked.
+    #[error("a group of {asked} users cannot have {answered} answers")]
+    TooManyAnswers {
+        /// Users in the group.
+        asked: u64,
+        /// Users in the tally.
+        answered: u64,
+    },
+    /// A round that asks for more users than are left, or for none.
+    #[error("a round must ask between 1 and the {left} users left, got {asked}")]
+    RoundSize {
+        /// Users the round asks for.
+        asked: u64,
+        /// Users that have not answered yet.
+        left: u64,
+    },
+    /// A state or an estimate whose numbers contradict each other.
+    #[error("{what}: {count} is larger than {limit}")]
+    Inconsistent {
+        /// What was read.
+        what: &'static str,
+        /// The number that is too large.
+        count: u64,
+        /// What it may be at most.
+        limit: u64,
+    },
+    /// A message of another version of the wire format.
+    #[error("wire version {found} is not understood, this library speaks {supported}")]
+    WireVersion {
+        /// The version found.
+        found: u32,
+        /// The version understood.
+        supported: u32,
+    },
+    /// Text that is not the JSON it should be.
+    #[error("malformed {what}: {source}")]
+    Json {
+        /// What was to be read.
+        what: &'static str,
+        /// Where and why reading stopped.
+        source: serde_json::Error,
+    },
+    /// An estimate that has no interval of the wanted kind.
+    #[error("no {kind} interval: {reason}")]
+    NoInterval {
+        /// The kind wanted.
+        kind: crate::IntervalKind,
+        /// Why there is none.
+        reason: &'static str,
+    },
+    /// Something a model, mechanism or estimator cannot do.
+    #[error("{what} needs {needs}")]
+    Unsupported {
+        /// What was wanted.
+        what: &'static str,
+        /// The missing capability, and what to use instead.
+        needs: &'static str,
+    },
+    /// The source of the users' values failed.
+    #[error("{0}")]
+    Source(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// `Ok` if `holds`, else an [`Error::Parameter`] with these words. Write the condition so that NaN fails it.
+pub fn require(holds: bool, name: &'static str, requirement: &'static str, value: f64) -> Result<()> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::Parameter {
+            name,
+            requirement,
+            value,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! What an estimate says about itself: value, standard error, intervals.
+
+use crate::error::{Error, Result, require};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a confidence interval is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IntervalKind {
+    /// Exact limits for a probability, mapped to the parameter. Covers at any sample size; ends may be infinite.
+    Exact,
+    /// Value ± quantile × standard error. Covers asymptotically.
+    Wald,
+    /// From the path of a sequential estimate, without a variance estimate.
+    SelfNormalised,
+}
+
+impl fmt::Display for IntervalKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Exact => "exact",
+            Self::Wald => "wald",
+            Self::SelfNormalised => "self-normalised",
+        })
+    }
+}
+
+/// A confidence interval; an end is infinite where the data cannot bound the parameter.
+///
+/// ```
+/// use ldp_core::{Interval, IntervalKind};
+/// let interval = Interval { kind: IntervalKind::Exact, level: 0.95, low: f64::NEG_INFINITY, high: 1.0 };
+/// assert!(interval.contains(-1e9) && !interval.contains(1.1));
+/// let json = serde_json::to_string(&interval).unwrap();
+/// assert_eq!(json, r#"{"kind":"exact","level":0.95,"low":"-inf","high":1.0}"#);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// How it was made.
+    pub kind: IntervalKind,
+    /// Its nominal coverage.
+    pub level: f64,
+    /// Its lower end.
+    #[serde(with = "crate::json::extended")]
+    pub low: f64,
+    /// Its upper end.
+    #[serde(with = "crate::json::extended")]
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether `theta` lies inside, ends included.
+    #[must_use]
+    pub fn contains(&self, theta: f64) -> bool {
+        self.low <= theta && theta <= self.high
+    }
+
+    /// High minus low; infinite if an end is.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        self.high - self.low
+    }
+}
+
+/// `level` strictly between 0 and 1, or an error that says so.
+pub fn check_level(level: f64) -> Result<()> {
+    require(level > 0.0 && level < 1.0, "level", "strictly between 0 and 1", level)
+}
+
+/// What every estimate of one parameter can be asked. Object safe.
+pub trait Inference {
+    /// The point estimate: always a finite number.
+    fn value(&self) -> f64;
+
+    /// The estimated standard deviation of [`value`](Self::value); `None` where the data give none.
+    fn standard_error(&self) -> Option<f64>;
+
+    /// The kinds of interval this estimate can have, its default first.
+    fn interval_kinds(&self) -> &'static [IntervalKind];
+
+    /// A confidence interval, or [`Error::NoInterval`] with the reason.
+    fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval>;
+
+    /// Something the user should know about how this value came about, such as a fallback.
+    fn note(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The interval value ± z · standard error, from the estimate's own two numbers.
+///
+/// ```
+/// use ldp_core::inference::wald_interval;
+/// let interval = wald_interval(1.0, Some(0.1), 0.95)?;
+/// assert!((interval.high - 1.1959963984540054).abs() < 1e-15);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Result<Interval> {
+    check_level(level)?;
+    let reason = "the counts lie at the boundary and give no standard error";
+    let error = standard_error.ok_or(Error::NoInterval {
+        kind: IntervalKind::Wald,
+        reason,
+    })?;
+    // By the upper tail: (1 + level) / 2 would round for a level close to one.
+    let half = -crate::special::normal::quantile((1.0 - level) / 2.0) * error;
+    Ok(Interval {
+        kind: IntervalKind::Wald,
+        level,
+        low: value - half,
+        high: value + half,
+    })
+}

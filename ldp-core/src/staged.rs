@@ -1,0 +1,227 @@
+//! A protocol as a state machine over tallies, and the loop that runs it.
+//!
+//! [`StagedEstimator`] says what to ask ([`Round`]), digests what came back ([`advance`](StagedEstimator::advance))
+//! and never touches a user, a generator or a file. Who answers is a [`Population`].
+
+use crate::error::{Error, Result};
+use crate::mechanism::Mechanism;
+use crate::tally::Tally;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::slice;
+
+/// Users who are asked the same question.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group<Q> {
+    /// What they are asked.
+    pub question: Q,
+    /// How many they are.
+    pub users: u64,
+}
+
+/// What is asked at one time; in JSON a plain list of groups.
+///
+/// # Design
+/// A round of one group is a variant of its own so that a strictly sequential protocol, one user per round,
+/// allocates nothing: with a `Vec` per round such a protocol takes more than half as long again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Round<Q> {
+    /// One group.
+    One([Group<Q>; 1]),
+    /// Any number of groups.
+    Many(Vec<Group<Q>>),
+}
+
+impl<Q> Round<Q> {
+    /// A round that asks one question of `users` users.
+    pub fn one(question: Q, users: u64) -> Self {
+        Self::One([Group { question, users }])
+    }
+
+    /// The groups.
+    pub fn groups(&self) -> &[Group<Q>] {
+        match self {
+            Self::One(group) => group,
+            Self::Many(groups) => groups,
+        }
+    }
+
+    /// The same round with other questions.
+    pub fn try_map<P>(self, mut change: impl FnMut(Q) -> Result<P>) -> Result<Round<P>> {
+        let mut group = |Group { question, users }: Group<Q>| {
+            Ok::<_, Error>(Group {
+                question: change(question)?,
+                users,
+            })
+        };
+        Ok(match self {
+            Self::One([one]) => Round::One([group(one)?]),
+            Self::Many(groups) => Round::Many(groups.into_iter().map(group).collect::<Result<_>>()?),
+        })
+    }
+
+    /// The number of users asked, if it lies between 1 and `left`.
+    pub fn check_size(&self, left: u64) -> Result<u64> {
+        let asked = self
+            .groups()
+            .iter()
+            .fold(0u64, |sum, group| sum.saturating_add(group.users));
+        if asked == 0 || asked > left {
+            Err(Error::RoundSize { asked, left })
+        } else {
+            Ok(asked)
+        }
+    }
+}
+
+impl<Q: Serialize> Serialize for Round<Q> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.groups().serialize(serializer)
+    }
+}
+
+impl<'de, Q: Deserialize<'de>> Deserialize<'de> for Round<Q> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let groups = Vec::deserialize(deserializer)?;
+        Ok(<[Group<Q>; 1]>::try_from(groups).map_or_else(Self::Many, Self::One))
+    }
+}
+
+/// What a protocol does next. It serialises, and is all a server has to keep between rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Step<Q, S, E> {
+    /// Ask this, and come back with the tallies and this state.
+    Ask {
+        /// What to ask whom.
+        round: Round<Q>,
+        /// What the protocol remembers.
+        state: S,
+    },
+    /// The protocol is over.
+    Done(E),
+}
+
+/// The [`Step`] of an estimator.
+pub type StepOf<E> =
+    Step<<E as StagedEstimator>::Question, <E as StagedEstimator>::State, <E as StagedEstimator>::Estimate>;
+
+/// A sequentially interactive protocol: every user answers exactly one question, later questions may depend on
+/// earlier tallies. Its guarantee is the largest ε among its questions.
+///
+/// # Laws
+/// - `begin` and `advance` are pure functions: a protocol can be replayed from its tallies.
+/// - `advance` accepts every tally that can come back, also an empty one (users drop out): it answers with a
+///   value or a typed error, never with a NaN.
+pub trait StagedEstimator {
+    /// What users are asked.
+    type Question: Mechanism;
+    /// What a collector keeps of their answers.
+    type Tally: Tally<Report = <Self::Question as Mechanism>::Report>;
+    /// What the protocol remembers between rounds.
+    type State;
+    /// What it ends with.
+    type Estimate;
+
+    /// An empty tally for a question.
+    fn tally(&self, question: &Self::Question) -> Self::Tally;
+
+    /// The first step with this many users.
+    fn begin(&self, users: u64) -> Result<StepOf<Self>>;
+
+    /// The next step, from the tallies of the round, in the order of its groups.
+    fn advance(&self, state: Self::State, answers: &[Self::Tally]) -> Result<StepOf<Self>>;
+}
+
+/// Who answers: simulated users, drawn tallies, rows of a file.
+pub trait Population<Q, T> {
+    /// Lets the users of `group`, who have not answered before, answer into the empty `tally`.
+    fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()>;
+
+    /// Called once before the groups of a round are asked.
+    fn round(&mut self, _groups: &[Group<Q>]) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<Q, T, P: Population<Q, T> + ?Sized> Population<Q, T> for &mut P {
+    #[inline]
+    fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
+        (**self).answer(group, tally)
+    }
+
+    #[inline]
+    fn round(&mut self, groups: &[Group<Q>]) -> Result<()> {
+        (**self).round(groups)
+    }
+}
+
+/// Runs a protocol to its estimate: the only in-process loop over rounds.
+///
+/// It checks for every protocol that a round asks at least one user and no more than are left, and that no group
+/// has more answers than users.
+pub fn run<E, P>(estimator: &E, users: u64, population: &mut P) -> Result<E::Estimate>
+where
+    E: StagedEstimator + ?Sized,
+    P: Population<E::Question, E::Tally> + ?Sized,
+{
+    let mut left = users;
+    let mut step = estimator.begin(users)?;
+    loop {
+        let (round, state) = match step {
+            Step::Done(estimate) => return Ok(estimate),
+            Step::Ask { round, state } => (round, state),
+        };
+        left -= round.check_size(left)?;
+        population.round(round.groups())?;
+        let mut ask = |group: &Group<E::Question>| {
+            let mut tally = estimator.tally(&group.question);
+            population.answer(group, &mut tally)?;
+            check_answers(group.users, tally.users())?;
+            Ok::<_, Error>(tally)
+        };
+        step = match &round {
+            Round::One([group]) => estimator.advance(state, slice::from_ref(&ask(group)?))?,
+            Round::Many(groups) => {
+                let tallies = groups.iter().map(ask).collect::<Result<Vec<_>>>()?;
+                estimator.advance(state, &tallies)?
+            }
+        };
+    }
+}
+
+/// Digests tallies that come from outside: checks that they fit the round (number, alphabet, users) first.
+pub fn advance_checked<E>(
+    estimator: &E,
+    round: &Round<E::Question>,
+    state: E::State,
+    answers: Vec<E::Tally>,
+) -> Result<StepOf<E>>
+where
+    E: StagedEstimator + ?Sized,
+{
+    let groups = round.groups();
+    if answers.len() != groups.len() {
+        return Err(Error::TallyCount {
+            expected: groups.len(),
+            found: answers.len(),
+        });
+    }
+    let fitted = groups.iter().zip(answers).map(|(group, answer)| {
+        check_answers(group.users, answer.users())?;
+        // Merging into an empty tally of this question refuses another alphabet.
+        let mut tally = estimator.tally(&group.question);
+        tally.merge(answer)?;
+        Ok(tally)
+    });
+    estimator.advance(state, &fitted.collect::<Result<Vec<_>>>()?)
+}
+
+#[inline]
+fn check_answers(asked: u64, answered: u64) -> Result<()> {
+    if answered > asked {
+        Err(Error::TooManyAnswers { asked, answered })
+    } else {
+        Ok(())
+    }
+}

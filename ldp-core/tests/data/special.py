@@ -1,0 +1,209 @@
+"""Prints the table that tests/special.rs checks the special functions against.
+
+    python3 special.py > special.json
+
+Arguments are the exact binary numbers a Rust program sees; values are computed with 50 digits and more.
+Each entry is [arguments..., value], or [arguments..., value, complement] where a function returns both tails.
+"""
+
+import json
+import random
+from mpmath import mp, mpf, erf, erfc, exp, log, sqrt, pi, loggamma, log1p, quad, findroot, ncdf, gammainc, power, erfinv
+
+mp.dps = 50
+random.seed(20261)
+
+
+def dump(value):
+    return float(mp.nstr(value, 25))
+
+
+def phi(x):
+    return erfc(-mpf(x) / sqrt(mpf(2))) / 2
+
+
+def entry(arguments, *values):
+    return [*map(float, arguments), *map(dump, values)]
+
+
+# The tails of the incomplete gamma and beta functions, by continued fractions and series that keep relative
+# accuracy at any size: mpmath's own are too slow at a = 1e12.
+
+
+def fraction(term, start):
+    """Modified Lentz: b0 + a1/(b1 + a2/(b2 + ...)), with term(j) = (a_j, b_j)."""
+    tiny = mpf(10) ** -300
+    f = start if start != 0 else tiny
+    c, d, j = f, mpf(0), 0
+    while True:
+        j += 1
+        a, b = term(j)
+        d = b + a * d
+        d = 1 / (d if d != 0 else tiny)
+        c = b + a / c
+        c = c if c != 0 else tiny
+        delta = c * d
+        f *= delta
+        if abs(delta - 1) < mpf(10) ** -40:
+            return f
+        assert j < 20_000_000
+
+
+def beta_tails(a, b, x):
+    a, b, x = mpf(a), mpf(b), mpf(x)
+
+    def lower(a, b, x):
+        front = exp(loggamma(a + b) - loggamma(a) - loggamma(b) + a * log(x) + b * log1p(-x)) / a
+
+        def term(j):
+            if j == 1:
+                return mpf(1), mpf(1)
+            m = (j - 1) // 2
+            if (j - 1) % 2 == 0:
+                return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), mpf(1)
+            return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), mpf(1)
+
+        return front * fraction(term, mpf(0))
+
+    if x < (a + 1) / (a + b + 2):
+        p = lower(a, b, x)
+        return p, 1 - p
+    q = lower(b, a, 1 - x)
+    return 1 - q, q
+
+
+def gamma_tails(a, x):
+    a, x = mpf(a), mpf(x)
+    front = exp(a * log(x) - x - loggamma(a))
+    if x < a + 1:
+        term, total, n = 1 / a, 1 / a, a
+        while abs(term) > abs(total) * mpf(10) ** -40:
+            n += 1
+            term *= x / n
+            total += term
+        return front * total, 1 - front * total
+    q = front / fraction(lambda j: (-j * (j - a), x + 2 * j + 1 - a), x + 1 - a)
+    return 1 - q, q
+
+
+def binomial_pmf(k, n, p):
+    k, n, p = mpf(k), mpf(n), mpf(p)
+    return loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p)
+
+
+def beta_quantile(p, a, b):
+    """Bisection in the log odds, on the tail that p says is the smaller one; then secant steps."""
+    p, a, b = mpf(p), mpf(a), mpf(b)
+    flip = p > mpf(1) / 2
+    if flip:
+        p, a, b = 1 - p, b, a
+
+    def value(t):
+        return log(beta_tails(a, b, 1 / (1 + exp(-t)))[0]) - log(p)
+
+    low, high = mpf(-800), mpf(800)
+    centre, width = log(a / b), sqrt(1 / a + 1 / b)
+    for reach in (1, 2, 4, 8, 16, 32, 64):
+        if value(centre - reach * width) < 0:
+            low = centre - reach * width
+            break
+    for reach in (1, 2, 4, 8, 16, 32, 64):
+        if value(centre + reach * width) > 0:
+            high = centre + reach * width
+            break
+    t = findroot(value, (low, high), solver="anderson", tol=mpf(10) ** -50, verify=False, maxsteps=200)
+    assert abs(value(t)) < mpf(10) ** -25, (p, a, b)
+    x, y = 1 / (1 + exp(-t)), 1 / (1 + exp(t))
+    return (y, x) if flip else (x, y)
+
+
+table = {}
+
+points = [-37.5, -37.1, -30.3, -20.7, -10.1, -8.2, -5.657, -5.656, -4.3, -3.1, -2.2, -1.5, -1.0, -0.6630, -0.6629]
+points += [-0.5, -0.1, -1e-3, -1e-9, 0.0, 1e-9, 0.1, 0.6629, 0.6630, 1.0, 1.5, 2.7, 4.0, 5.6, 5.7, 8.0]
+points += [random.uniform(-37.5, 8) for _ in range(20)] + [random.uniform(-6, 2) for _ in range(10)]
+table["normal_cdf"] = [entry([x], phi(x)) for x in points]
+table["normal_pdf"] = [entry([x], exp(-mpf(x) ** 2 / 2) / sqrt(2 * pi)) for x in points]
+deep = [-1e8, -1e6, -12345.6, -1e3, -100.0, -40.0, -1.0000001, -0.9999999, 9.0, 20.0, 37.0]
+# erfcx by its asymptotic series where erfc underflows even for mpmath's patience.
+table["normal_ln_cdf"] = [
+    entry([x], log(phi(x)) if x > -200 else -mpf(x) ** 2 / 2 - log(-mpf(x) * sqrt(2 * pi)) + log(
+        1 - 1 / mpf(x) ** 2 + 3 / mpf(x) ** 4 - 15 / mpf(x) ** 6 + 105 / mpf(x) ** 8 - 945 / mpf(x) ** 10))
+    for x in points + deep
+]
+
+intervals = [(-1.0, 1.0), (-0.3, 0.4), (-1e-9, 2e-9), (0.0, 1e-3), (-0.2, 5.0), (-9.0, 9.0), (10.0, 11.0), (-11.0, -10.0)]
+intervals += [(20.0, 20.5), (3.0, 3.03), (3.0, 3.003), (3.0, 3.0 + 2.0**-20), (-3.0 - 2.0**-30, -3.0), (0.5, 0.53), (0.5, 0.54)]
+intervals += [(5.0, 5.006), (5.0, 5.007), (8.0, 8.01), (30.0, 30.25), (36.0, 37.0), (1.0, 1.5), (-0.031, -0.0), (2.0, 40.0)]
+table["normal_mass"] = [
+    entry([low, high], phi(-mpf(low)) - phi(-mpf(high)) if low > 0 else phi(high) - phi(low)) for low, high in intervals
+]
+
+levels = [1e-300, 1e-200, 1e-100, 1e-50, 1e-20, 1e-16, 1e-10, 1e-6, 1e-4, 0.001, 0.0124, 0.025, 0.05, 0.1, 0.25, 0.4]
+levels += [0.49, 0.499999, 0.5 - 2.0**-50, 0.5 + 2.0**-50, 0.500001, 0.6, 0.75, 0.9, 0.95, 0.975, 0.99, 0.999, 1 - 1e-6]
+levels += [1 - 1e-10, 1 - 2.0**-53] + [random.random() for _ in range(10)] + [10 ** random.uniform(-300, 0) for _ in range(10)]
+
+
+def normal_quantile(p):
+    p = mpf(p)
+    if p == mpf(1) / 2:
+        return mpf(0)
+    small = min(p, 1 - p)
+    z = -sqrt(-2 * log(small)) if small < 0.01 else sqrt(mpf(2)) * erfinv(2 * small - 1)
+    for _ in range(60):
+        step = (log(phi(z)) - log(small)) * phi(z) * sqrt(2 * pi) * exp(z * z / 2)
+        z -= step
+        if abs(step) < abs(z) * mpf(10) ** -35:
+            break
+    return z if p < mpf(1) / 2 else -z
+
+
+table["normal_quantile"] = [entry([p], normal_quantile(p)) for p in levels]
+
+cases = [(0, 1, 0.3), (1, 1, 0.3), (1, 2, 0.5), (3, 10, 0.25), (0, 1000, 1e-3), (1000, 1000, 0.999), (7, 20, 1e-20)]
+cases += [(1, 2, 1e-300), (5, 10**9, 1e-9), (0, 10**9, 1e-9), (1, 10**12, 1e-12), (10**9 - 1, 10**9, 0.9999999)]
+for n in (30, 10**3, 10**6, 10**9, 10**12):
+    for p in (0.5, 0.3, 0.01):
+        for z in (-30, -6, -1, 0, 2, 8, 25):
+            k = round(n * p + z * (n * p * (1 - p)) ** 0.5)
+            if 0 < k < n:
+                cases.append((k, n, p))
+cases = sorted(set(cases))
+table["binomial_ln_pmf"] = [entry(c, binomial_pmf(*c)) for c in cases if binomial_pmf(*c) > -700]
+tails = []
+for k, n, p in cases:
+    if 0 < k < n:
+        above = beta_tails(k, n - k + 1, p)[0]
+        below = beta_tails(k + 1, n - k, p)[1]
+        if min(above, below) > mpf(10) ** -300:
+            tails.append(entry((k, n, p), below, above))
+table["binomial_tails"] = tails
+
+shapes = [(1, 1), (1, 10), (10, 1), (2, 3), (3, 8), (0.5, 0.5), (0.5, 200.5), (12.25, 7.5), (100, 101), (1, 1e6), (1e6, 1)]
+shapes += [(5, 999996), (999996, 5), (500000, 500001), (3e8, 7e8), (1, 1e12), (1e12, 1), (40, 1e12), (1e11, 9e11), (5e11, 5e11)]
+table["beta_quantile"] = [
+    entry((p, a, b), *beta_quantile(p, a, b))
+    for a, b in shapes
+    for p in (1e-100, 1e-12, 1e-3, 0.025, 0.5, 0.975, 1 - 2.0**-30)
+]
+table["beta_tails"] = [
+    entry((a, b, x), *beta_tails(a, b, x))
+    for a, b in shapes
+    for x in [float(beta_quantile(p, a, b)[0]) for p in (1e-12, 0.025, 0.6)]
+    if 0 < x < 1
+]
+
+waits = []
+for a in (0.5, 1.0, 2.5, 10.0, 33.3, 1e3, 1e6, 1e9, 1e12):
+    for z in (-6, -2, 0, 1, 5, 9):
+        x = a + z * a**0.5
+        if x > 0:
+            waits.append((a, x))
+waits += [(1.0, 1e-10), (3.0, 1e-5), (5.0, 60.0), (100.0, 200.0), (100.0, 20.0), (1e6, 1.02e6)]
+table["gamma_tails"] = [entry(w, *gamma_tails(*w)) for w in waits]
+numbers = [1e-10, 0.1, 0.5, 1.25, 1.75, 2.5, 3.0, 7.7, 20.0, 171.5, 1e4, 1e8, 1e12, 1e15, 1e100]
+table["ln_gamma"] = [entry([x], loggamma(mpf(x))) for x in numbers]
+
+print("{")
+print(",\n".join(f'"{name}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for name, rows in table.items()))
+print("}")

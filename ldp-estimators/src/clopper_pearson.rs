@@ -1,0 +1,121 @@
+//! Exact limits for a probability from a binomial count.
+
+use ldp_core::inference::check_level;
+use ldp_core::special::beta;
+use ldp_core::{Error, Result};
+use std::cell::RefCell;
+
+/// The Clopper–Pearson limits [low, high] for p from `count` successes among `users`.
+///
+/// They solve $P_p(X \ge count) = \alpha/2$ and $P_p(X \le count) = \alpha/2$ with $\alpha = 1 - level$, and cover p
+/// with probability at least `level` for every n and p. See [CP34] in `REFERENCES.md`.
+///
+/// ```
+/// use ldp_estimators::clopper_pearson::limits;
+/// let (low, high) = limits(0, 10, 0.95)?;
+/// assert_eq!(low, 0.0);
+/// assert!((high - (1.0 - 0.025f64.powf(0.1))).abs() < 1e-14);
+/// assert_eq!(limits(0, 0, 0.95)?, (0.0, 1.0));
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+///
+/// # Design
+/// A function of three numbers that takes microseconds, and a simulation asks it for the same few hundred counts
+/// over and over: the latest answers are kept, per thread.
+pub fn limits(count: u64, users: u64, level: f64) -> Result<(f64, f64)> {
+    check_level(level)?;
+    if count > users {
+        return Err(Error::Inconsistent {
+            what: "successes among users",
+            count,
+            limit: users,
+        });
+    }
+    type Entry = (u64, u64, u64, (f64, f64));
+    const SLOTS: usize = 1 << 12;
+    thread_local! {
+        static LATEST: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
+    }
+    LATEST.with_borrow_mut(|latest| {
+        if latest.is_empty() {
+            // No level is zero, so an empty slot matches no question.
+            latest.resize(SLOTS, (0, 0, 0, (0.0, 0.0)));
+        }
+        let slot = &mut latest[count as usize % SLOTS];
+        if (slot.0, slot.1, slot.2) != (count, users, level.to_bits()) {
+            *slot = (count, users, level.to_bits(), solve(count, users, level));
+        }
+        Ok(slot.3)
+    })
+}
+
+fn solve(count: u64, users: u64, level: f64) -> (f64, f64) {
+    let tail = (1.0 - level) / 2.0;
+    let (successes, failures) = (count as f64, (users - count) as f64);
+    let low = beta::quantile(tail, successes, failures + 1.0).0;
+    let high = beta::quantile(tail, failures, successes + 1.0).1;
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ldp_core::special::binomial;
+
+    #[test]
+    fn the_limits_solve_their_equations() {
+        // A limit next to one is rounded to 1e-16, which at a billion users is 1e-7 of its distance from one.
+        for (users, tolerance) in [
+            (1, 1e-12),
+            (2, 1e-12),
+            (7, 1e-12),
+            (100, 1e-12),
+            (10_000, 1e-11),
+            (1_000_000_000, 1e-6),
+        ] {
+            for count in [0, 1, users / 3, users / 2, users - 1, users] {
+                for level in [0.5, 0.95, 0.999] {
+                    let (low, high) = limits(count, users, level).unwrap();
+                    let tail = (1.0 - level) / 2.0;
+                    if count > 0 {
+                        assert!(
+                            (binomial::sf(count, users, low) / tail - 1.0).abs() < tolerance,
+                            "{count}/{users}"
+                        );
+                    }
+                    if count < users {
+                        assert!(
+                            (binomial::cdf(count, users, high) / tail - 1.0).abs() < tolerance,
+                            "{count}/{users}"
+                        );
+                    }
+                    assert!(low < high && low <= count as f64 / users as f64 && high >= count as f64 / users as f64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kept_answers_are_those_of_the_same_question() {
+        // The three questions share a slot.
+        let first = limits(5, 100, 0.95).unwrap();
+        let second = limits(5, 200, 0.95).unwrap();
+        let third = limits(5, 100, 0.9).unwrap();
+        assert!(first != second && first != third);
+        assert_eq!(limits(5, 100, 0.95).unwrap(), first);
+    }
+
+    #[test]
+    fn bad_levels_and_counts_are_refused() {
+        for level in [0.0, 1.0, -1.0, f64::NAN] {
+            assert!(matches!(
+                limits(1, 2, level),
+                Err(Error::Parameter { name: "level", .. })
+            ));
+        }
+        assert!(matches!(
+            limits(3, 2, 0.9),
+            Err(Error::Inconsistent { count: 3, limit: 2, .. })
+        ));
+    }
+}

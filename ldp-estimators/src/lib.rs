@@ -1,0 +1,34 @@
+//! Staged locally differentially private estimators, one file per protocol.
+//!
+//! Every protocol is a `StagedEstimator` of `ldp-core`: a pure state machine over tallies that runs unchanged in a
+//! simulation, over the wire, or on rows of data, and ends with an estimate that knows its standard error and its
+//! confidence intervals.
+//!
+//! ```
+//! use ldp_core::drive::Tallies;
+//! use ldp_core::model::Gaussian;
+//! use ldp_core::{Epsilon, Inference, IntervalKind, run};
+//! use ldp_estimators::TwoStage;
+//!
+//! // 10,000 users with values from N(0.5, 1); 306 of them answer at the start 0, the rest where those point.
+//! let estimator = TwoStage::new(Epsilon::new(1.0)?, 0.0, 306)?;
+//! let model = Gaussian::new(1.0)?;
+//! let estimate = run(&estimator, 10_000, &mut Tallies::new(&model, 0.5, 1)?)?;
+//! assert!((estimate.value() - 0.5).abs() < 0.15);
+//! let interval = estimate.interval(IntervalKind::Exact, 0.95)?;
+//! assert!(interval.low < estimate.value() && estimate.value() < interval.high);
+//! # Ok::<(), ldp_core::Error>(())
+//! ```
+
+pub mod clopper_pearson;
+mod one_stage;
+mod rescaled;
+mod sign_estimate;
+mod sign_stage;
+mod two_stage;
+
+pub use one_stage::OneStage;
+pub use rescaled::Rescaled;
+pub use sign_estimate::SignEstimate;
+pub use sign_stage::{SignStage, one_stage_variance};
+pub use two_stage::{TwoStage, TwoStageState};

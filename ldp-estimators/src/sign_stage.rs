@@ -1,0 +1,324 @@
+//! One sign stage: a count of pluses turned into a mean.
+
+use crate::clopper_pearson;
+use ldp_core::channel::two_64;
+use ldp_core::error::require;
+use ldp_core::special::normal;
+use ldp_core::{Bits, Epsilon, Error, Interval, IntervalKind, Rescale, Result, Tally};
+use ldp_mechanisms::Sign;
+use serde::{Deserialize, Serialize};
+
+/// A sign question at threshold c and what came back: enough for an estimate of a Gaussian mean with known σ.
+///
+/// With $\bar Z$ the mean of the reports as ±1 and τ the contrast, the estimate is
+/// $$\tilde\theta = c - \sigma\,\Phi^{-1}\Bigl(\tfrac12 - \frac{\bar Z}{2\tau}\Bigr)\quad\text{if } |\bar Z| < \tau,$$
+/// else there is none and the stage falls back to c. Section 3 of [KS25], see `REFERENCES.md`.
+///
+/// ```
+/// use ldp_core::{Bits, Epsilon};
+/// use ldp_estimators::SignStage;
+/// use ldp_mechanisms::Sign;
+/// let question = Sign::new(Epsilon::new(1.0)?, 2.0)?;
+/// // As many pluses as minuses: the mean is at the threshold.
+/// assert_eq!(SignStage::new(question, Bits::new(50, 100)?).estimate(), Some(2.0));
+/// // All pluses: more than any mean can explain.
+/// assert_eq!(SignStage::new(question, Bits::new(100, 100)?).estimate(), None);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Raw")]
+pub struct SignStage {
+    question: Sign,
+    /// σ, the standard deviation of the values.
+    scale: f64,
+    answers: Bits,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    question: Sign,
+    scale: f64,
+    answers: Bits,
+}
+
+impl TryFrom<Raw> for SignStage {
+    type Error = Error;
+    fn try_from(
+        Raw {
+            question,
+            scale,
+            answers,
+        }: Raw,
+    ) -> Result<Self> {
+        require(scale > 0.0 && scale.is_finite(), "scale", "positive and finite", scale)?;
+        Ok(Self {
+            question,
+            scale,
+            answers,
+        })
+    }
+}
+
+impl SignStage {
+    /// The stage of values with unit variance.
+    #[must_use]
+    pub fn new(question: Sign, answers: Bits) -> Self {
+        Self {
+            question,
+            scale: 1.0,
+            answers,
+        }
+    }
+
+    /// Where the line was cut.
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        self.question.threshold()
+    }
+
+    /// The mean, unless the count lies beyond what any mean explains.
+    #[inline]
+    #[must_use]
+    pub fn estimate(&self) -> Option<f64> {
+        Some(self.threshold() + self.scale * self.offset()?)
+    }
+
+    /// $(\tilde\theta - c)/\sigma$.
+    ///
+    /// The condition $|\bar Z| < \tau$ and the smaller tail $(\tau - |\bar Z|)/(2\tau)$ are computed in integers:
+    /// as a difference of two numbers near τ it would lose its digits exactly where Φ⁻¹ is steep.
+    #[inline]
+    fn offset(&self) -> Option<f64> {
+        let (plus, users) = (u128::from(self.answers.ones()), u128::from(self.answers.users()));
+        let most = users * u128::from(self.question.contrast());
+        let away = (2 * plus).abs_diff(users) << 64;
+        if away >= most {
+            return None;
+        }
+        let tail = 0.5 * ((most - away) as f64 / most as f64);
+        let size = -normal::quantile(tail);
+        Some(if 2 * plus < users { -size } else { size })
+    }
+
+    /// The standard error of the estimate, $\sigma\sqrt{p(1-p)/n}\,/\,(\tau\varphi(\tilde\theta - c))$ at the estimate.
+    #[must_use]
+    pub fn standard_error(&self) -> Option<f64> {
+        let offset = self.offset()?;
+        let users = self.answers.users() as f64;
+        let p = self.answers.ones() as f64 / users;
+        Some(self.scale * (p * (1.0 - p) / users).sqrt() / (self.question.tau() * normal::pdf(offset)))
+    }
+
+    /// The exact interval: Clopper–Pearson limits for P(plus), mapped through the inverse of θ ↦ P(plus).
+    ///
+    /// An end is infinite where the data cannot bound θ. If even the limits lie beyond what any mean explains, their
+    /// image is empty; then it is the image for the nearest count that has one, a half-line: coverage only grows.
+    pub fn exact_interval(&self, level: f64) -> Result<Interval> {
+        let (ones, users) = (self.answers.ones(), self.answers.users());
+        let limits = |count| clopper_pearson::limits(count, users, level);
+        let (low, high) = limits(ones)?;
+        let floor = self.question.lie() as f64 / two_64();
+        let (low, high) = if high <= floor {
+            limits(first(ones, users, |count| Ok(limits(count)?.1 > floor))?)?
+        } else if low >= 1.0 - floor {
+            let back = first(users - ones, users, |count| Ok(limits(users - count)?.0 < 1.0 - floor))?;
+            limits(users - back)?
+        } else {
+            (low, high)
+        };
+        let image = |p| self.threshold() + self.scale * self.probit(p);
+        Ok(Interval {
+            kind: IntervalKind::Exact,
+            level,
+            low: image(low),
+            high: image(high),
+        })
+    }
+
+    /// The offset at which P(plus) = p, infinite where there is none.
+    fn probit(&self, p: f64) -> f64 {
+        let floor = self.question.lie() as f64 / two_64();
+        let below = (p - floor) / self.question.tau();
+        let above = (1.0 - floor - p) / self.question.tau();
+        match (below > 0.0, above > 0.0) {
+            (false, _) => f64::NEG_INFINITY,
+            (_, false) => f64::INFINITY,
+            // By the smaller of the two tails, which has the digits.
+            _ if below < above => normal::quantile(below),
+            _ => -normal::quantile(above),
+        }
+    }
+}
+
+/// The smallest number in (from, to] for which an increasing condition holds; `to` if there is none.
+fn first(from: u64, to: u64, holds: impl Fn(u64) -> Result<bool>) -> Result<u64> {
+    let (mut fails, mut holds_at) = (from, to);
+    while holds_at - fails > 1 {
+        let middle = fails + (holds_at - fails) / 2;
+        if holds(middle)? {
+            holds_at = middle
+        } else {
+            fails = middle
+        }
+    }
+    Ok(holds_at)
+}
+
+impl Rescale for SignStage {
+    fn rescale(self, factor: f64) -> Result<Self> {
+        let question = self.question.rescale(factor)?;
+        Raw {
+            question,
+            scale: self.scale * factor,
+            answers: self.answers,
+        }
+        .try_into()
+    }
+}
+
+/// The asymptotic variance of one stage at distance δ (in σ) from the mean, for σ = 1:
+/// $V_1(\delta) = \frac{1 - \tau^2(1-2\Phi(-\delta))^2}{4\tau^2\varphi(\delta)^2}$.
+///
+/// At δ = 0 it is $V = \frac{\pi}{2}\tau^{-2}$, for ε ≤ 1.048 the smallest of any ε-private protocol.
+///
+/// ```
+/// use ldp_core::Epsilon;
+/// use ldp_estimators::one_stage_variance;
+/// let epsilon = Epsilon::new(1.0)?;
+/// assert!((one_stage_variance(epsilon, 0.0) - 7.355559).abs() < 1e-6);
+/// assert!((one_stage_variance(epsilon, 0.5) - 9.148978).abs() < 1e-6);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+#[must_use]
+pub fn one_stage_variance(epsilon: Epsilon, delta: f64) -> f64 {
+    let tau = epsilon.tau();
+    let mean = tau * (1.0 - 2.0 * normal::cdf(-delta));
+    (1.0 - mean * mean) / (2.0 * tau * normal::pdf(delta)).powi(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ldp_core::special::binomial;
+
+    fn stage(epsilon: f64, threshold: f64, plus: u64, users: u64) -> SignStage {
+        let question = Sign::new(Epsilon::new(epsilon).unwrap(), threshold).unwrap();
+        SignStage::new(question, Bits::new(plus, users).unwrap())
+    }
+
+    #[test]
+    fn the_estimate_inverts_the_mean_report() {
+        // θ̃ solves τ(1 − 2Φ(c − θ̃)) = Z̄: put it back, at random settings.
+        for (epsilon, threshold, plus, users) in [
+            (1.0, 0.0, 6000, 10_000),
+            (0.2, -3.7, 5100, 10_000),
+            (4.0, 12.0, 1, 40),
+            (1e-6, 0.0, 500_000_000_001, 1_000_000_000_000),
+        ] {
+            let stage = stage(epsilon, threshold, plus, users);
+            let mean = (2.0 * plus as f64 - users as f64) / users as f64;
+            let tau = (epsilon / 2.0f64).tanh();
+            match stage.estimate() {
+                Some(theta) => {
+                    assert!(
+                        (tau * (1.0 - 2.0 * normal::cdf(threshold - theta)) - mean).abs() < 2e-15,
+                        "ε = {epsilon}"
+                    );
+                }
+                None => assert!(mean.abs() >= tau * (1.0 - 1e-9), "ε = {epsilon}"),
+            }
+        }
+    }
+
+    #[test]
+    fn both_signs_are_mirror_images() {
+        for plus in 0..=40 {
+            let (a, b) = (stage(1.0, 0.0, plus, 40), stage(1.0, 0.0, 40 - plus, 40));
+            assert_eq!(a.estimate().map(|x| -x + 0.0), b.estimate());
+            let (i, j) = (a.exact_interval(0.9).unwrap(), b.exact_interval(0.9).unwrap());
+            assert!((i.low + j.high).abs() < 1e-12 || i.low == -j.high, "{i:?} {j:?}");
+        }
+    }
+
+    #[test]
+    fn rescaling_is_a_change_of_unit() {
+        let (one, three) = (stage(1.0, 0.5, 55, 100), stage(1.0, 0.5, 55, 100).rescale(3.0).unwrap());
+        let close = |a: f64, b: f64| assert!((3.0 * a - b).abs() < 1e-14, "{a} {b}");
+        close(one.estimate().unwrap(), three.estimate().unwrap());
+        close(one.standard_error().unwrap(), three.standard_error().unwrap());
+        let (i, j) = (one.exact_interval(0.5).unwrap(), three.exact_interval(0.5).unwrap());
+        close(i.low, j.low);
+        close(i.high, j.high);
+    }
+
+    #[test]
+    fn an_empty_image_becomes_a_half_line_for_the_nearest_count_that_has_one() {
+        let floor = 1.0 / (1.0 + 1f64.exp());
+        let interval = stage(1.0, 7.0, 0, 10_000).exact_interval(0.95).unwrap();
+        assert_eq!(interval.low, f64::NEG_INFINITY);
+        let nearest = (0..10_000)
+            .find(|&k| clopper_pearson::limits(k, 10_000, 0.95).unwrap().1 > floor)
+            .unwrap();
+        assert_eq!(interval, stage(1.0, 7.0, nearest, 10_000).exact_interval(0.95).unwrap());
+        assert!(interval.high < 7.0 && interval.high.is_finite());
+        let mirror = stage(1.0, 7.0, 10_000, 10_000).exact_interval(0.95).unwrap();
+        assert_eq!(mirror.high, f64::INFINITY);
+        assert!((mirror.low + interval.high - 14.0).abs() < 1e-9);
+        // Nobody answered: the whole line.
+        let nothing = stage(1.0, 7.0, 0, 0).exact_interval(0.95).unwrap();
+        assert_eq!((nothing.low, nothing.high), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    /// Coverage of both intervals and P(infinite end) by summing over all counts: no sampling.
+    fn coverage(delta: f64, users: u64) -> (f64, f64, f64) {
+        let question = Sign::new(Epsilon::new(1.0).unwrap(), 0.0).unwrap();
+        let floor = question.lie() as f64 / two_64();
+        let p = floor + question.tau() * normal::cdf(delta);
+        let (mut exact, mut wald, mut infinite) = (0.0, 0.0, 0.0);
+        for plus in 0..=users {
+            let mass = binomial::pmf(plus, users, p);
+            if mass < 1e-18 {
+                continue;
+            }
+            let stage = SignStage::new(question, Bits::new(plus, users).unwrap());
+            let interval = stage.exact_interval(0.95).unwrap();
+            exact += mass * f64::from(interval.contains(delta));
+            infinite += mass * f64::from(!interval.width().is_finite());
+            let error = stage.estimate().map(|value| (value - delta).abs());
+            let reach = stage.standard_error().map(|se| 1.959_963_984_540_054 * se);
+            wald += mass * f64::from(matches!((error, reach), (Some(e), Some(r)) if e <= r));
+        }
+        (exact, wald, infinite)
+    }
+
+    #[test]
+    fn exact_covers_everywhere_and_wald_dies_away_from_the_mean() {
+        for (delta, wald) in [(0.5, 0.950), (2.5, 0.641), (3.0, 0.382)] {
+            let (exact, found, infinite) = coverage(delta, 10_000);
+            assert!((0.95..0.954).contains(&exact), "δ = {delta}: {exact}");
+            assert!((found - wald).abs() < 0.002, "δ = {delta}: {found}");
+            if delta == 2.5 {
+                assert!((infinite - 0.91).abs() < 0.005, "{infinite}");
+            }
+        }
+    }
+
+    #[test]
+    fn tampered_stages_are_refused() {
+        let good = serde_json::to_string(&stage(1.0, 0.5, 55, 100)).unwrap();
+        assert!(serde_json::from_str::<SignStage>(&good).is_ok());
+        for (from, to) in [
+            ("55", "101"),
+            ("\"scale\":1.0", "\"scale\":0.0"),
+            ("\"scale\":1.0", "\"scale\":-1.0"),
+            ("0.5", "1e999"),
+        ] {
+            assert!(good.contains(from));
+            assert!(
+                serde_json::from_str::<SignStage>(&good.replace(from, to)).is_err(),
+                "{to}"
+            );
+        }
+    }
+}

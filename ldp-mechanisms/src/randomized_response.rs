@@ -1,0 +1,52 @@
+//! k-ary randomised response on categories.
+
+use crate::IntervalResponse;
+use ldp_core::{AsChannel, Epsilon, Error, FiniteChannel, Result};
+use serde::{Deserialize, Serialize};
+
+/// k-ary randomised response: the category itself, or each other with probability $1/(e^\varepsilon+k-1)$.
+///
+/// $$q(z \mid x) = \frac{e^\varepsilon}{e^\varepsilon+k-1}\ \text{if } z = x,\qquad \frac{1}{e^\varepsilon+k-1}\ \text{else.}$$
+///
+/// - ε: from the integer weights, never above the claim.
+/// - Report size: ⌈log₂ k⌉ bits. One random word per report.
+/// - Frequencies: $\hat p_z = (T_z/n - q)/(p - q)$ with p, q the two probabilities above is unbiased.
+/// - A category is a whole number 0..k as `f64`; what lies outside counts as the nearest one, because refusing it
+///   would make the answer depend on the private value. See [W65] and [KBR16] in `REFERENCES.md`.
+///
+/// ```
+/// use ldp_core::{Epsilon, Finite, Mechanism};
+/// use ldp_mechanisms::RandomizedResponse;
+/// let response = RandomizedResponse::new(Epsilon::new(1.0)?, 4)?;
+/// assert_eq!(response.reports(), 4);
+/// assert!(response.epsilon().value() <= 1.0);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RandomizedResponse {
+    // Categories are the intervals between 1, 2, …, k − 1: one implementation serves both.
+    response: IntervalResponse,
+}
+
+impl RandomizedResponse {
+    /// Response over `categories` ≥ 2 categories.
+    pub fn new(epsilon: Epsilon, categories: u32) -> Result<Self> {
+        if categories < 2 {
+            return Err(Error::TooFew {
+                name: "categories",
+                least: 2,
+                value: u64::from(categories),
+            });
+        }
+        Ok(Self {
+            response: IntervalResponse::new(epsilon, (1..categories).map(f64::from).collect())?,
+        })
+    }
+}
+
+impl AsChannel for RandomizedResponse {
+    fn as_channel(&self) -> &FiniteChannel {
+        self.response.as_channel()
+    }
+}
