@@ -91,7 +91,10 @@ pub enum InputError {
         nearest: Option<String>,
     },
     /// A name that several columns share.
-    #[error("{file}: {count} columns are named \"{}\": give the number of one, counted from 1", shown(column))]
+    #[error(
+        "{file}: {count} columns are named \"{}\": give the number of one, counted from 1",
+        shown(column)
+    )]
     AmbiguousColumn {
         /// The file.
         file: String,
@@ -103,7 +106,8 @@ pub enum InputError {
     /// A header that looks like data. It would silently lose the first row.
     #[error(
         "{file}: the header of column {number} is the number {}: give --no-header if the first line is data, or --column {} if it is a name",
-        shown(header), shown(header)
+        shown(header),
+        shown(header)
     )]
     NumericHeader {
         /// The file.
@@ -155,20 +159,21 @@ pub enum InputError {
         /// Why decoding stopped.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// A Parquet row group that ends early or late.
-    #[error("{file}: damaged Parquet file: row group {group} announces {expected} rows and holds {found}")]
-    RowGroup {
+    /// A Parquet file or row group with another number of rows than it announces.
+    #[error("{file}: damaged Parquet file: {expected} rows were announced, found {found}")]
+    RowCount {
         /// The file.
         file: String,
-        /// The row group, counted from 1.
-        group: usize,
-        /// The rows its description announces.
+        /// The rows announced.
         expected: i64,
         /// The rows that could be read.
         found: u64,
     },
     /// A Parquet column of a type that is not a number.
-    #[error("{file}: column \"{}\" has type {found}: expected DOUBLE, FLOAT, or INT32 or INT64 as integer or decimal", shown(column))]
+    #[error(
+        "{file}: column \"{}\" has type {found}: expected DOUBLE, FLOAT, or INT32 or INT64 as integer or decimal",
+        shown(column)
+    )]
     ColumnType {
         /// The file.
         file: String,
@@ -178,7 +183,10 @@ pub enum InputError {
         found: String,
     },
     /// A Parquet column inside a group or list.
-    #[error("{file}: column \"{}\" is nested or repeated: expected one value per row", shown(column))]
+    #[error(
+        "{file}: column \"{}\" is nested or repeated: expected one value per row",
+        shown(column)
+    )]
     NestedColumn {
         /// The file.
         file: String,
@@ -186,6 +194,10 @@ pub enum InputError {
         column: String,
     },
     /// A Parquet file, and a program without Parquet.
+    #[cfg_attr(
+        feature = "parquet",
+        expect(dead_code, reason = "only for a program without Parquet")
+    )]
     #[error("{file}: this program was built without Parquet support (feature \"parquet\")")]
     WithoutParquet {
         /// The file.
@@ -252,7 +264,11 @@ impl Found {
     pub(super) fn text(cell: &[u8]) -> Self {
         // Four bytes at most per character shown, so that a huge cell is not converted whole.
         let beginning = &cell[..cell.len().min(4 * (SHOWN + 1))];
-        if cell.is_empty() { Self::Empty } else { Self::Text(shown(&String::from_utf8_lossy(beginning))) }
+        if cell.is_empty() {
+            Self::Empty
+        } else {
+            Self::Text(shown(&String::from_utf8_lossy(beginning)))
+        }
     }
 }
 
@@ -284,7 +300,11 @@ impl fmt::Display for Names {
                 for (index, name) in names.iter().take(LISTED).enumerate() {
                     write!(f, "{}\"{}\"", if index == 0 { "" } else { ", " }, shown(name))?;
                 }
-                if names.len() > LISTED { write!(f, " and {} more", names.len() - LISTED) } else { Ok(()) }
+                if names.len() > LISTED {
+                    write!(f, " and {} more", names.len() - LISTED)
+                } else {
+                    Ok(())
+                }
             }
             Self::Numbered(1) => f.write_str("1, without a name"),
             Self::Numbered(count) => write!(f, "1 to {count}, without names"),
@@ -302,7 +322,9 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!(" (did you mean \"{}\"?)", shown(name))).unwrap_or_default()
+    nearest
+        .map(|name| format!(" (did you mean \"{}\"?)", shown(name)))
+        .unwrap_or_default()
 }
 
 fn no_rows(skipped: u64) -> String {
@@ -325,13 +347,19 @@ mod tests {
             column: Label::Name("x".to_owned()),
             found: Found::text(b"abc"),
         };
-        assert_eq!(error.to_string(), "data.csv: line 17, column \"x\": expected a finite number, found \"abc\"");
+        assert_eq!(
+            error.to_string(),
+            "data.csv: line 17, column \"x\": expected a finite number, found \"abc\""
+        );
     }
 
     #[test]
     fn a_cell_is_shortened_and_cannot_control_the_terminal() {
         assert_eq!(Found::text(b"\x1b[31mred\n").to_string(), r#""\u{1b}[31mred\n""#);
-        assert_eq!(Found::text("é".repeat(1000).as_bytes()), Found::Text("é".repeat(40) + "…"));
+        assert_eq!(
+            Found::text("é".repeat(1000).as_bytes()),
+            Found::Text("é".repeat(40) + "…")
+        );
         assert_eq!(Found::text(b"\xff"), Found::Text("\u{fffd}".to_owned()));
     }
 

@@ -1,11 +1,11 @@
 //! One number a line.
 
+use super::Options;
 use super::columns::choose;
 use super::error::{InputError, Names};
 use super::records::{Records, Syntax};
 use super::sink::Sink;
 use super::source::Source;
-use super::Options;
 
 /// Reads every line of `source` as a number. There is one column, without a name.
 pub(super) fn read(source: Source, options: &Options, sink: &mut Sink<'_>) -> Result<(), InputError> {
@@ -21,12 +21,18 @@ mod tests {
     use super::super::{InputError, Layout, Options};
 
     fn lines() -> Options {
-        Options { layout: Some(Layout::Lines), ..Options::default() }
+        Options {
+            layout: Some(Layout::Lines),
+            ..Options::default()
+        }
     }
 
     #[test]
     fn one_number_a_line() {
-        assert_eq!(values("a.txt", b"1\n2.5\r\n -3e2 \n4", &lines()).unwrap().0, [1.0, 2.5, -300.0, 4.0]);
+        assert_eq!(
+            values("a.txt", b"1\n2.5\r\n -3e2 \n4", &lines()).unwrap().0,
+            [1.0, 2.5, -300.0, 4.0]
+        );
         assert_eq!(values("a.txt", b"\xef\xbb\xbf1\n2\n", &lines()).unwrap().0, [1.0, 2.0]);
     }
 
@@ -34,34 +40,61 @@ mod tests {
     fn blank_lines_are_ignored_at_the_end_only() {
         assert_eq!(values("a.txt", b"1\n2\n\n  \n\n", &lines()).unwrap().0, [1.0, 2.0]);
         let error = values("a.txt", b"1\n\n2\n", &lines()).unwrap_err();
-        assert!(matches!(&error, InputError::Cell { place: Place::Line(2), found: Found::Empty, column: Label::Only, .. }));
-        assert_eq!(error.to_string(), "a.txt: line 2: expected a finite number, found an empty cell");
-        let skip = Options { skip_invalid: true, ..lines() };
+        assert!(matches!(
+            &error,
+            InputError::Cell {
+                place: Place::Line(2),
+                found: Found::Empty,
+                column: Label::Only,
+                ..
+            }
+        ));
+        assert_eq!(
+            error.to_string(),
+            "a.txt: line 2: expected a finite number, found an empty cell"
+        );
+        let skip = Options {
+            skip_invalid: true,
+            ..lines()
+        };
         assert_eq!(values("a.txt", b"1\n\n\n2\nx\n\n", &skip).unwrap(), (vec![1.0, 2.0], 3));
     }
 
     #[test]
     fn a_comment_is_not_a_number() {
         let error = values("a.txt", b"# values\n1\n", &lines()).unwrap_err();
-        assert!(matches!(error, InputError::Cell { place: Place::Line(1), found: Found::Text(text), .. } if text == "# values"));
+        assert!(
+            matches!(error, InputError::Cell { place: Place::Line(1), found: Found::Text(text), .. } if text == "# values")
+        );
     }
 
     #[test]
     fn an_empty_file_has_no_rows() {
         for bytes in [&b""[..], b"\n\n", b"\xef\xbb\xbf"] {
-            assert!(matches!(values("a.txt", bytes, &lines()), Err(InputError::NoRows { skipped: 0, .. })));
+            assert!(matches!(
+                values("a.txt", bytes, &lines()),
+                Err(InputError::NoRows { skipped: 0, .. })
+            ));
         }
     }
 
     #[test]
     fn a_named_column_is_refused() {
-        let options = Options { column: Some("x".to_owned()), ..lines() };
-        assert!(matches!(values("a.txt", b"1\n", &options), Err(InputError::UnknownColumn { .. })));
+        let options = Options {
+            column: Some("x".to_owned()),
+            ..lines()
+        };
+        assert!(matches!(
+            values("a.txt", b"1\n", &options),
+            Err(InputError::UnknownColumn { .. })
+        ));
     }
 
     #[test]
     fn a_line_without_end_is_refused_in_constant_memory() {
         let error = values("a.txt", &vec![b'7'; 1 << 22], &lines()).unwrap_err();
-        assert!(matches!(error, InputError::Cell { place: Place::Line(1), found: Found::Text(text), .. } if text.len() < 60));
+        assert!(
+            matches!(error, InputError::Cell { place: Place::Line(1), found: Found::Text(text), .. } if text.len() < 60)
+        );
     }
 }

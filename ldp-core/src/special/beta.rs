@@ -3,8 +3,12 @@
 use super::normal;
 use super::saddle::{deviance, stirling_error};
 
-/// Both tails $(I_x(a, b),\; 1 - I_x(a, b))$ of a beta variable, $a, b \ge 0$ not both zero, $0 \le x \le 1$;
-/// NaN elsewhere.
+/// Both tails $(I_x(a, b),\; 1 - I_x(a, b))$ of a beta variable, $a, b \ge 0$ finite and not both zero,
+/// $0 \le x \le 1$; NaN elsewhere.
+///
+/// Relative accuracy 1e-13 for $a, b \le 10^3$, 1e-11 to $10^6$, 1e-10 to $10^9$ and 2e-9 to $10^{12}$, where it
+/// is that of changing $x$ in its last bit. Probabilities below 1e-250 are wrong by many orders of magnitude if
+/// the smaller of the two shapes is below 40 and not whole.
 ///
 /// ```
 /// let (below, above) = ldp_core::special::beta::regularized(2.0, 1.0, 0.5);
@@ -28,7 +32,10 @@ pub fn regularized_at(a: f64, b: f64, x: f64, complement: f64) -> (f64, f64) {
 ///
 /// `p` is taken to be in $[0, 1]$, and $a, b \ge 0$; $a = 0$ gives $x = 0$ and $b = 0$ gives $x = 1$, as the
 /// Clopper–Pearson limits $a = k$, $b = n - k + 1$ want it. For a level close to one pass its complement:
-/// `quantile(q, b, a)` is the same pair in the other order. NaN only if an argument is NaN or negative.
+/// `quantile(q, b, a)` is the same pair in the other order. NaN only if an argument is NaN or negative, or a shape
+/// infinite.
+///
+/// Both numbers are within 1e-13 relative for $p \ge 10^{-250}$ and $1 \le a, b \le 10^{12}$.
 ///
 /// ```
 /// use ldp_core::special::beta::quantile;
@@ -45,7 +52,7 @@ pub fn regularized_at(a: f64, b: f64, x: f64, complement: f64) -> (f64, f64) {
 /// however near to 0 they are. A bracket takes over where the tail underflows.
 #[must_use]
 pub fn quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
-    if !(a >= 0.0 && b >= 0.0 && p >= 0.0) {
+    if !(a >= 0.0 && b >= 0.0 && p >= 0.0 && a + b < f64::INFINITY) {
         return (f64::NAN, f64::NAN);
     }
     if p == 0.0 || a == 0.0 {
@@ -65,7 +72,6 @@ pub fn quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
 fn lower_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
     /// Log odds beyond which the odds leave the normal numbers.
     const LIMIT: f64 = 708.0;
-    let target = p.ln();
     let mut low = -LIMIT;
     let mut high = LIMIT;
     let start = (a / b).ln() + normal::quantile(p) * (1.0 / a + 1.0 / b).sqrt();
@@ -81,9 +87,9 @@ fn lower_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
             high = high.min(position);
         }
         let slope = log_odds_density(a, b, x, complement) / tail;
-        let step = (target - tail.ln()) / slope;
+        let step = (p / tail).ln() / slope;
         let next = position + step;
-        if !(next > low && next < high) && step.abs() > 1e-14 || !step.is_finite() {
+        if !(next > low && next < high) && step.abs() > 1e-14 * (1.0 + position.abs()) || !step.is_finite() {
             // Bisect: the tail underflowed, or the step left the bracket by more than its rounding.
             if high - low < 1e-15 * low.abs().max(high.abs()).max(1.0) {
                 break;

@@ -1,5 +1,7 @@
 //! The gamma function's logarithm and the regularised incomplete gamma function.
 
+use super::normal;
+
 /// $\ln|\Gamma(x)|$, to 3e-16 relative away from its zeros at 1 and 2.
 ///
 /// ```
@@ -32,6 +34,11 @@ pub fn regularized(a: f64, x: f64) -> (f64, f64) {
     }
     if x == 0.0 || a == f64::INFINITY {
         return (0.0, 1.0);
+    }
+    // Beyond, the ratio x/a overflows its expansion; the variable is normal to within 1/√a.
+    if a > 1e30 {
+        let z = (x - a) / a.sqrt();
+        return (normal::cdf(z), normal::sf(z));
     }
     cdflib::special::try_gamma_inc(a, x).unwrap_or((f64::NAN, f64::NAN))
 }

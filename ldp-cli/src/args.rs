@@ -1,0 +1,238 @@
+//! What can be typed.
+
+use crate::exit;
+use crate::input::Layout;
+use crate::registry::{count, number};
+use crate::spec::Spec;
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use ldp_core::erased::Fidelity;
+use ldp_core::{Epsilon, IntervalKind};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "Examples:
+  ldp list
+  ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 10000 --epsilon 1
+  ldp estimate data.csv --column income --estimator two-stage:start=30 --model gaussian:sigma=12 --epsilon 1
+
+Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys and defaults.";
+
+const SIMULATE_EXAMPLES: &str = "Examples:
+  ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 10000 --epsilon 1
+  ldp simulate --estimator one-stage --model gaussian:sigma=3 --theta 1.5 --users 1e4 --epsilon 0.5 --format json
+  ldp simulate --estimator two-stage --theta -2 --users 1e5 --epsilon 1 --fidelity users --replications 200
+
+The unit of start and theta is that of the data. n*MSE comes with a 99 % interval over replications, which cannot
+know of events too rare to have been seen.";
+
+const ESTIMATE_EXAMPLES: &str = "Examples:
+  ldp estimate data.csv --column x --estimator two-stage:start=0 --epsilon 1
+  ldp estimate values.txt --estimator one-stage:start=20 --model gaussian:sigma=5 --epsilon 0.5 --level 0.9
+  zcat data.csv.gz | ldp estimate - --column x --estimator two-stage --epsilon 1 --format json
+
+Each row is one user. Rows are assigned to rounds at random, so a sorted file comes out right. The noise comes from
+the system's generator; with --seed it can be repeated and the result is marked as not private. A file is read once
+into a temporary file without a name; memory does not grow with the number of rows.";
+
+/// Local differential privacy: simulate, compare and run estimators.
+#[derive(Parser)]
+#[command(name = "ldp", version, propagate_version = true, after_long_help = help_tail(EXAMPLES), max_term_width = 110)]
+pub struct Args {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags of every command.
+#[derive(ClapArgs, Clone)]
+pub struct Common {
+    /// How results are written
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    /// Seed of all random streams: same seed, same result, on any number of threads
+    #[arg(long, global = true, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// Number of threads [default: all cores]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// No progress and no warnings on standard error
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// How results are written.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for people
+    Human,
+    /// One JSON object
+    Json,
+    /// A header and one line
+    Csv,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Show what there is: every name with its keys and defaults
+    List {
+        /// Only these
+        #[arg(value_enum)]
+        what: Option<Kind>,
+    },
+    /// Monte Carlo: how precise is a protocol?
+    #[command(after_long_help = help_tail(SIMULATE_EXAMPLES))]
+    Simulate(Simulate),
+    /// Run a protocol on data, one row per user
+    #[command(after_long_help = help_tail(ESTIMATE_EXAMPLES))]
+    Estimate(Estimate),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page, or write one page per command into a folder
+    Man {
+        /// The folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// What `ldp list` can show.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// What a user can be asked
+    Mechanisms,
+    /// Families of distributions
+    Models,
+    /// Protocols
+    Estimators,
+}
+
+/// `ldp simulate`.
+#[derive(ClapArgs)]
+pub struct Simulate {
+    /// The protocol, as a spec
+    #[arg(long, value_name = "SPEC")]
+    pub estimator: Spec,
+    /// Where the values come from, as a spec
+    #[arg(long, value_name = "SPEC", default_value = "gaussian")]
+    pub model: Spec,
+    /// The true parameter
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number)]
+    pub theta: f64,
+    /// Users per replication
+    #[arg(long, value_name = "N", value_parser = parse_positive)]
+    pub users: u64,
+    /// Privacy level
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
+    pub epsilon: Epsilon,
+    /// How often the whole protocol is repeated
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = parse_positive)]
+    pub replications: u64,
+    /// Draw every user, or each tally from its exact law
+    #[arg(long, default_value = "tally", value_parser = parse_fidelity, value_name = "users|tally")]
+    pub fidelity: Fidelity,
+    #[command(flatten)]
+    pub interval: IntervalChoice,
+}
+
+/// Which interval is reported.
+#[derive(ClapArgs)]
+pub struct IntervalChoice {
+    /// Which interval: exact, wald, or self-normalised [default: the protocol's own]
+    #[arg(long, value_name = "KIND", value_parser = parse_interval)]
+    pub interval: Option<IntervalKind>,
+    /// Its nominal coverage
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = parse_level)]
+    pub level: f64,
+}
+
+/// `ldp estimate`.
+#[derive(ClapArgs)]
+pub struct Estimate {
+    /// The data: CSV, Parquet, or one number a line; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The column: its name, or its number counted from 1; may be left out if there is only one
+    #[arg(long, value_name = "COLUMN")]
+    pub column: Option<String>,
+    /// The first line of the CSV is data, not names
+    #[arg(long)]
+    pub no_header: bool,
+    /// How the values lie in the file [default: by the extension, else by the first line]
+    #[arg(long, value_enum)]
+    pub layout: Option<Layout>,
+    /// Skip and count cells that are not finite numbers, instead of refusing the file
+    #[arg(long)]
+    pub skip_invalid: bool,
+    /// The protocol, as a spec
+    #[arg(long, value_name = "SPEC")]
+    pub estimator: Spec,
+    /// What is known about the values, as a spec; protocols for a mean take sigma from it
+    #[arg(long, value_name = "SPEC", default_value = "gaussian")]
+    pub model: Spec,
+    /// Privacy level
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
+    pub epsilon: Epsilon,
+    /// How rows are assigned to rounds; in the order of the file only if the rows are exchangeable
+    #[arg(long, value_enum, default_value_t = RowOrder::Random)]
+    pub order: RowOrder,
+    #[command(flatten)]
+    pub interval: IntervalChoice,
+}
+
+/// How rows are assigned to rounds.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowOrder {
+    /// At random, without replacement
+    Random,
+    /// In the order of the file
+    File,
+}
+
+fn help_tail(examples: &str) -> String {
+    format!("{examples}\n\n{}", exit::TABLE)
+}
+
+fn parse_number(text: &str) -> Result<f64, String> {
+    number(text).ok_or_else(|| "expected a finite number".into())
+}
+
+fn parse_positive(text: &str) -> Result<u64, String> {
+    match count(text) {
+        Some(0) => Err("must be at least 1".into()),
+        Some(value) => Ok(value),
+        None => Err("expected a whole number".into()),
+    }
+}
+
+fn parse_epsilon(text: &str) -> Result<Epsilon, String> {
+    let value = text.parse().map_err(|_| "expected a number".to_owned())?;
+    Epsilon::new(value).map_err(|error| error.to_string())
+}
+
+fn parse_level(text: &str) -> Result<f64, String> {
+    let level = parse_number(text)?;
+    ldp_core::inference::check_level(level).map_err(|error| error.to_string())?;
+    Ok(level)
+}
+
+fn parse_fidelity(text: &str) -> Result<Fidelity, String> {
+    match text {
+        "users" => Ok(Fidelity::Users),
+        "tally" => Ok(Fidelity::Tally),
+        _ => Err("expected users or tally".into()),
+    }
+}
+
+fn parse_interval(text: &str) -> Result<IntervalKind, String> {
+    match text {
+        "exact" => Ok(IntervalKind::Exact),
+        "wald" => Ok(IntervalKind::Wald),
+        "self-normalised" => Ok(IntervalKind::SelfNormalised),
+        _ => Err("expected exact, wald or self-normalised".into()),
+    }
+}

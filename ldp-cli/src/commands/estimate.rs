@@ -1,0 +1,153 @@
+//! `ldp estimate`: run a protocol on data.
+
+use super::warn;
+use crate::args::{Common, Estimate, RowOrder};
+use crate::input::{self, Column, Options};
+use crate::progress::Progress;
+use crate::registry::{self, Known};
+use crate::report::{self, significant};
+use anyhow::Context;
+use ldp_core::drive::{Order, RowStore};
+use ldp_core::{Error, Interval};
+use rand::SeedableRng;
+use rand::rngs::{ChaCha12Rng, SysRng};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Record {
+    command: &'static str,
+    version: &'static str,
+    estimator: String,
+    model: String,
+    estimate: f64,
+    standard_error: Option<f64>,
+    interval: Option<Interval>,
+    interval_reason: Option<String>,
+    users: u64,
+    skipped: u64,
+    rounds: u64,
+    /// The largest ε among the questions asked, from their own weights.
+    epsilon: Option<f64>,
+    claimed_epsilon: f64,
+    /// False if the noise can be repeated by whoever knows the seed.
+    private: bool,
+    seed: Option<u64>,
+    note: Option<&'static str>,
+}
+
+/// Reads the data, runs the protocol and prints its record.
+pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
+    // All flags are checked before the data are touched.
+    let built = registry::model(&args.model)?;
+    let known = Known {
+        epsilon: args.epsilon,
+        sigma: built.scale,
+    };
+    let (estimator, spec) = registry::estimator(&args.estimator, known)?;
+    let rng = match common.seed {
+        Some(seed) => ChaCha12Rng::seed_from_u64(seed),
+        None => ChaCha12Rng::try_from_rng(&mut SysRng).context("the system's random generator")?,
+    };
+    let options = Options {
+        column: args.column.clone(),
+        header: !args.no_header,
+        layout: args.layout,
+        skip_invalid: args.skip_invalid,
+    };
+    let mut progress = Progress::new("reading", None, common.quiet);
+    let Column { mut spool, skipped } = input::read(&args.file, &options, &mut |rows| progress.at(rows))?;
+    drop(progress);
+
+    let users = spool.rows();
+    let order = match args.order {
+        RowOrder::Random => Order::Random,
+        RowOrder::File => Order::File,
+    };
+    let collected = estimator.collect(&mut spool, order, rng)?;
+    let estimate = &collected.estimate;
+    let kind = args.interval.interval.unwrap_or(estimate.interval_kinds()[0]);
+    let (interval, interval_reason) = match estimate.interval(kind, args.interval.level) {
+        Ok(interval) => (Some(interval), None),
+        Err(error @ Error::NoInterval { .. }) => (None, Some(error.to_string())),
+        Err(error) => return Err(error.into()),
+    };
+    if common.seed.is_some() {
+        warn(
+            common.quiet,
+            "--seed makes the noise repeatable: the result is not private",
+        );
+    }
+    if let Some(note) = estimate.note() {
+        warn(common.quiet, &format!("{note}; a start nearer to the mean would help"));
+    }
+    let record = Record {
+        command: "estimate",
+        version: env!("CARGO_PKG_VERSION"),
+        estimator: spec,
+        model: built.spec,
+        estimate: estimate.value(),
+        standard_error: estimate.standard_error(),
+        interval,
+        interval_reason,
+        users,
+        skipped,
+        rounds: collected.rounds,
+        epsilon: collected.epsilon.map(ldp_core::Epsilon::value),
+        claimed_epsilon: args.epsilon.value(),
+        private: common.seed.is_none(),
+        seed: common.seed,
+        note: estimate.note(),
+    };
+    report::record(common.format, &record, || human(&record))
+}
+
+fn human(record: &Record) -> String {
+    // As many digits as the standard error supports, and two more.
+    let digits = record.standard_error.map_or(6, |error| {
+        let scale = (record.estimate.abs().max(error) / error).log10().ceil();
+        (scale as usize).clamp(1, 14) + 2
+    });
+    let show = |value: f64| significant(value, digits);
+    let mut table = report::table(&[]);
+    table.add_row(["estimate", &show(record.estimate)]);
+    let error = record
+        .standard_error
+        .map_or_else(|| "none: the counts lie at the boundary".into(), |e| significant(e, 3));
+    table.add_row(["standard error", &error]);
+    if let Some(interval) = record.interval {
+        let ends = format!("{} to {}", show(interval.low), show(interval.high));
+        table.add_row([
+            &format!("{} {} interval", percent(interval.level), interval.kind),
+            &ends,
+        ]);
+    }
+    if let Some(reason) = &record.interval_reason {
+        table.add_row(["interval", reason]);
+    }
+    let skipped = if record.skipped > 0 {
+        format!(" ({} rows skipped)", record.skipped)
+    } else {
+        String::new()
+    };
+    table.add_row([
+        "users",
+        &format!("{}{skipped}, in {} rounds", record.users, record.rounds),
+    ]);
+    let epsilon = record.epsilon.map_or_else(String::new, |epsilon| epsilon.to_string());
+    let privacy = if record.private {
+        ""
+    } else {
+        ", but NOT private: the seed repeats the noise"
+    };
+    table.add_row(["epsilon", &format!("{epsilon} per user, once{privacy}")]);
+    format!("{} on {}\n{table}\n", record.estimator, record.model)
+}
+
+fn percent(level: f64) -> String {
+    format!(
+        "{} %",
+        significant(100.0 * level, 3)
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+    )
+}

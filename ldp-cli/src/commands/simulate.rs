@@ -1,0 +1,245 @@
+//! `ldp simulate`: how precise is a protocol?
+
+use super::warn;
+use crate::args::{Common, Simulate};
+use crate::progress::Progress;
+use crate::registry::{self, Known};
+use crate::report::{self, significant};
+use ldp_core::drive::{Summary, in_batches};
+use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
+use ldp_core::{Error, IntervalKind};
+use ldp_fisher::Optimum;
+use serde::Serialize;
+use std::time::Instant;
+
+/// The seed when none is given: a simulation should be repeatable by default.
+const SEED: u64 = 1;
+/// The level of the interval for n·MSE.
+const MSE_LEVEL: f64 = 0.99;
+
+#[derive(Serialize)]
+struct Record {
+    command: &'static str,
+    version: &'static str,
+    estimator: String,
+    model: String,
+    theta: f64,
+    users: u64,
+    epsilon: f64,
+    replications: u64,
+    fidelity: Fidelity,
+    seed: u64,
+    /// n·MSE.
+    scaled_mse: f64,
+    scaled_mse_interval: Option<[f64; 2]>,
+    scaled_mse_level: f64,
+    bias: f64,
+    variance: f64,
+    /// 1 / sup I: what n·MSE tends to for the best protocol there can be.
+    bound: Option<f64>,
+    bound_reason: Option<&'static str>,
+    efficiency: Option<f64>,
+    /// Of the interval that was asked for.
+    coverage: f64,
+    level: f64,
+    intervals: Vec<IntervalRecord>,
+    /// The share of replications that fell back.
+    fallbacks: f64,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct IntervalRecord {
+    kind: IntervalKind,
+    coverage: f64,
+    /// The share of replications without an interval.
+    missing: f64,
+    /// The share with an infinite end.
+    infinite: f64,
+    mean_finite_width: Option<f64>,
+}
+
+/// Runs the simulation and prints its record.
+pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
+    let built = registry::model(&args.model)?;
+    let known = Known {
+        epsilon: args.epsilon,
+        sigma: built.scale,
+    };
+    let (estimator, spec) = registry::estimator(&args.estimator, known)?;
+    // Everything that can be wrong is found before the first draw.
+    built.model.check_theta(args.theta)?;
+    estimator.begin(args.users)?;
+    if !built.symmetric {
+        warn(
+            common.quiet,
+            &format!(
+                "{spec} finds the centre of a symmetric family; under {} it may not tend to theta",
+                built.spec
+            ),
+        );
+    }
+    let seed = common.seed.unwrap_or(SEED);
+    let (theta, users, fidelity) = (args.theta, args.users, args.fidelity);
+    let setting = Setting {
+        model: &*built.model,
+        theta,
+        users,
+        seed,
+        fidelity,
+    };
+
+    let started = Instant::now();
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = common.threads {
+        pool = pool.num_threads(usize::from(threads));
+    }
+    let progress = Progress::new("simulating", Some(args.replications), common.quiet);
+    let summary = pool
+        .build()?
+        .install(|| summarise(&*estimator, &setting, args, progress))?;
+    let seconds = started.elapsed().as_secs_f64();
+
+    let chosen = match args.interval.interval {
+        None => summary.coverage().first(),
+        Some(kind) => summary.coverage().iter().find(|entry| entry.kind == kind),
+    };
+    let reason = "this protocol does not have it; see 'intervals' of --format json for those it has";
+    let chosen = *chosen.ok_or(Error::NoInterval {
+        kind: args.interval.interval.unwrap_or(IntervalKind::Exact),
+        reason,
+    })?;
+    let share = |count: u64| count as f64 / summary.replications() as f64;
+    let (bound, bound_reason) = match (built.optimum)(args.epsilon) {
+        Optimum::Known { information } => (Some(1.0 / information), None),
+        Optimum::Unknown { reason } => (None, Some(reason)),
+    };
+    let n = users as f64;
+    let scaled_mse = n * summary.mse();
+    let record = Record {
+        command: "simulate",
+        version: env!("CARGO_PKG_VERSION"),
+        estimator: spec,
+        model: built.spec,
+        theta,
+        users,
+        epsilon: args.epsilon.value(),
+        replications: args.replications,
+        fidelity,
+        seed,
+        scaled_mse,
+        scaled_mse_interval: summary
+            .mse_interval(MSE_LEVEL)
+            .map(|interval| interval.map(|end| n * end)),
+        scaled_mse_level: MSE_LEVEL,
+        bias: summary.bias(),
+        variance: summary.variance(),
+        bound,
+        bound_reason,
+        efficiency: bound.map(|bound| bound / scaled_mse),
+        coverage: share(chosen.covered),
+        level: args.interval.level,
+        intervals: (summary.coverage().iter())
+            .map(|entry| IntervalRecord {
+                kind: entry.kind,
+                coverage: share(entry.covered),
+                missing: share(entry.missing),
+                infinite: share(entry.infinite),
+                mean_finite_width: (entry.width.count() > 0).then(|| entry.width.mean()),
+            })
+            .collect(),
+        fallbacks: share(summary.notes()),
+        seconds,
+    };
+    report::record(common.format, &record, || human(&record))
+}
+
+fn summarise(
+    estimator: &dyn AnyEstimator,
+    setting: &Setting<'_>,
+    args: &Simulate,
+    mut progress: Progress,
+) -> ldp_core::Result<Summary> {
+    let empty = || Summary::new(setting.theta, args.interval.level);
+    let mut total = empty();
+    in_batches(
+        args.replications,
+        |batch| {
+            let mut part = empty();
+            estimator.replicate(setting, batch, &mut |estimate| part.push(estimate))?;
+            Ok(part)
+        },
+        |part| {
+            total.merge(part);
+            progress.at(total.replications());
+        },
+    )?;
+    Ok(total)
+}
+
+fn human(record: &Record) -> String {
+    let mut table = report::table(&[]);
+    let interval = record.scaled_mse_interval.map_or_else(String::new, |[low, high]| {
+        format!(
+            "{} % interval {} to {}",
+            100.0 * record.scaled_mse_level,
+            significant(low, 5),
+            significant(high, 5)
+        )
+    });
+    table.add_row(["n·MSE", &significant(record.scaled_mse, 5), &interval]);
+    let bound = record
+        .bound
+        .map_or_else(|| "unknown".into(), |bound| significant(bound, 5));
+    table.add_row([
+        "bound",
+        &bound,
+        record
+            .bound_reason
+            .unwrap_or("1/sup I over all mechanisms at this epsilon"),
+    ]);
+    let efficiency = record
+        .efficiency
+        .map_or_else(|| "unknown".into(), |value| significant(value, 4));
+    table.add_row(["efficiency", &efficiency, "bound / n·MSE"]);
+    table.add_row(["bias", &significant(record.bias, 3), ""]);
+    table.add_row(["variance", &significant(record.variance, 4), ""]);
+    for entry in &record.intervals {
+        let mut remark = format!("nominal {} %", significant(100.0 * record.level, 3));
+        for (share, what) in [
+            (entry.infinite, "with an infinite end"),
+            (entry.missing, "without an interval"),
+        ] {
+            if share > 0.0 {
+                remark += &format!("; {} % {what}", significant(100.0 * share, 3));
+            }
+        }
+        if let Some(width) = entry.mean_finite_width {
+            remark += &format!("; mean finite width {}", significant(width, 4));
+        }
+        table.add_row([
+            &format!("{} coverage", entry.kind),
+            &format!("{:.2} %", 100.0 * entry.coverage),
+            &remark,
+        ]);
+    }
+    if record.fallbacks > 0.0 {
+        let share = format!("{} %", significant(100.0 * record.fallbacks, 3));
+        table.add_row(["fallbacks", &share, "the last count was beyond what any mean explains"]);
+    }
+    let fidelity = match record.fidelity {
+        Fidelity::Users => "users",
+        Fidelity::Tally => "tally",
+    };
+    format!(
+        "{} on {}, theta {}, {} users, epsilon {}\n{table}\n{} replications at {fidelity} fidelity, seed {}, {:.2} s\n",
+        record.estimator,
+        record.model,
+        record.theta,
+        record.users,
+        record.epsilon,
+        record.replications,
+        record.seed,
+        record.seconds,
+    )
+}

@@ -1,0 +1,40 @@
+//! What the process says when it ends.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The table of exit codes, as shown by `--help`, the man page and the README.
+pub const TABLE: &str = "Exit codes:
+  0  success (also when the reader of the output went away)
+  1  the system failed: an output could not be written, a thread not started
+  2  bad input: a flag, a spec, a file or a cell; nothing was written";
+
+/// Prints the error, once, and chooses the code.
+pub fn code(error: &anyhow::Error) -> ExitCode {
+    let system = error.chain().find_map(|cause| cause.downcast_ref::<OutputError>());
+    if let Some(OutputError(cause)) = system {
+        if cause.kind() == io::ErrorKind::BrokenPipe {
+            return ExitCode::SUCCESS;
+        }
+    }
+    // Library errors quote their source; a cause is added only where the text so far does not have it.
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += if text.is_empty() { "" } else { ": " };
+            text += &cause;
+        }
+    }
+    // If even standard error is gone there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "error: {text}");
+    if system.is_some() || error.is::<rayon::ThreadPoolBuildError>() {
+        ExitCode::from(1)
+    } else {
+        ExitCode::from(2)
+    }
+}
+
+/// An output that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the output: {0}")]
+pub struct OutputError(pub io::Error);

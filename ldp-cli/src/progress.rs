@@ -1,0 +1,51 @@
+//! Progress on standard error, for work that takes longer than a second.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// A bar or counter that shows itself only after a second, and only on a terminal.
+pub struct Progress {
+    bar: ProgressBar,
+    shown_from: Option<Instant>,
+}
+
+impl Progress {
+    /// A bar over `total` steps, or a plain counter without a total.
+    pub fn new(what: &'static str, total: Option<u64>, quiet: bool) -> Self {
+        let target = ProgressDrawTarget::hidden();
+        let (bar, template) = match total {
+            Some(total) => (
+                ProgressBar::with_draw_target(Some(total), target),
+                "{msg} {wide_bar} {percent}% {eta}",
+            ),
+            None => (
+                ProgressBar::with_draw_target(None, target),
+                "{msg} {human_pos} {spinner}",
+            ),
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(what);
+        Self {
+            bar,
+            shown_from: (!quiet).then(|| Instant::now() + Duration::from_secs(1)),
+        }
+    }
+
+    /// So many steps are done.
+    pub fn at(&mut self, position: u64) {
+        if self.shown_from.is_some_and(|from| Instant::now() > from) {
+            // Hides itself again where standard error is not a terminal.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.shown_from = None;
+        }
+        self.bar.set_position(position);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,156 @@
+//! The families by name.
+
+use super::{Entry, Key, Values, resolve};
+use crate::spec::Spec;
+use ldp_core::Epsilon;
+use ldp_core::model::{
+    AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
+};
+use ldp_fisher::{Optimum, gaussian_mean, laplace_location};
+
+/// A model, and what the commands need to know about it.
+pub struct BuiltModel {
+    /// The family.
+    pub model: Box<dyn AnyModel>,
+    /// The canonical spec.
+    pub spec: String,
+    /// The unit in which protocols for a mean measure: σ, or the scale of a location family.
+    pub scale: f64,
+    /// Whether θ is the centre of symmetry, which is what protocols for a Gaussian mean find.
+    pub symmetric: bool,
+    /// The largest private information, where it is known.
+    pub optimum: Box<dyn Fn(Epsilon) -> Optimum>,
+}
+
+type Build = fn(&Values) -> anyhow::Result<BuiltModel>;
+
+const SCALE: Key = Key {
+    name: "scale",
+    default: "1",
+    help: "its scale",
+};
+const NO_FORM: &str = "the optimal mechanism of this family has no closed form";
+
+/// All families.
+pub const MODELS: &[Entry<Build>] = &[
+    Entry {
+        name: "gaussian",
+        summary: "N(theta, sigma^2), its mean",
+        keys: &[Key {
+            name: "sigma",
+            default: "1",
+            help: "its standard deviation, known to the protocol",
+        }],
+        build: |values| {
+            let sigma = values.number("sigma")?;
+            let optimum = Box::new(move |epsilon| gaussian_mean(epsilon, sigma));
+            Ok(BuiltModel {
+                optimum,
+                ..location(values, Gaussian::new(sigma)?, sigma)
+            })
+        },
+    },
+    Entry {
+        name: "laplace",
+        summary: "Laplace distribution, its location",
+        keys: &[SCALE],
+        build: |values| {
+            let scale = values.number("scale")?;
+            let optimum = Box::new(move |epsilon| laplace_location(epsilon, scale));
+            Ok(BuiltModel {
+                optimum,
+                ..location(values, Laplace::new(scale)?, scale)
+            })
+        },
+    },
+    Entry {
+        name: "logistic",
+        summary: "logistic distribution, its location",
+        keys: &[SCALE],
+        build: |values| {
+            let scale = values.number("scale")?;
+            Ok(location(values, Logistic::new(scale)?, scale))
+        },
+    },
+    Entry {
+        name: "student-t",
+        summary: "Student's t distribution, its location",
+        keys: &[
+            Key {
+                name: "degrees",
+                default: "3",
+                help: "degrees of freedom",
+            },
+            SCALE,
+        ],
+        build: |values| {
+            let scale = values.number("scale")?;
+            Ok(location(
+                values,
+                StudentT::new(values.number("degrees")?, scale)?,
+                scale,
+            ))
+        },
+    },
+    Entry {
+        name: "exponential",
+        summary: "exponential distribution, its mean",
+        keys: &[],
+        build: |values| Ok(other(values, Exponential)),
+    },
+    Entry {
+        name: "gaussian-scale",
+        summary: "N(0, theta^2), its standard deviation",
+        keys: &[],
+        build: |values| Ok(other(values, GaussianScale)),
+    },
+    Entry {
+        name: "bernoulli",
+        summary: "0 or 1, the probability of 1",
+        keys: &[],
+        build: |values| Ok(other(values, Bernoulli)),
+    },
+    Entry {
+        name: "poisson",
+        summary: "Poisson counts, their mean",
+        keys: &[],
+        build: |values| Ok(other(values, Poisson)),
+    },
+    Entry {
+        name: "categorical",
+        summary: "categories 0, 1, ..., the probability of 0; the others share the rest equally",
+        keys: &[Key {
+            name: "size",
+            default: "4",
+            help: "number of categories",
+        }],
+        build: |values| {
+            let size = u32::try_from(values.count("size")?).unwrap_or(u32::MAX);
+            Ok(other(values, Categorical::new(size)?))
+        },
+    },
+];
+
+fn location(values: &Values, model: impl AnyModel + 'static, scale: f64) -> BuiltModel {
+    BuiltModel {
+        scale,
+        symmetric: true,
+        ..other(values, model)
+    }
+}
+
+fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
+    BuiltModel {
+        model: Box::new(model),
+        spec: values.to_string(),
+        scale: 1.0,
+        symmetric: false,
+        optimum: Box::new(|_| Optimum::Unknown { reason: NO_FORM }),
+    }
+}
+
+/// The model that a spec names.
+pub fn model(spec: &Spec) -> anyhow::Result<BuiltModel> {
+    let (entry, values) = resolve("model", MODELS, spec)?;
+    (entry.build)(&values)
+}

@@ -1,0 +1,102 @@
+//! Results on standard output: one record, three forms.
+
+use crate::args::Format;
+use crate::exit::OutputError;
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// Writes text to standard output.
+pub fn write(text: &str) -> Result<(), OutputError> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(OutputError)
+}
+
+/// Writes a record in the wanted form; `human` makes the text for people.
+pub fn record<T: Serialize>(format: Format, record: &T, human: impl FnOnce() -> String) -> anyhow::Result<()> {
+    let text = match format {
+        Format::Human => human(),
+        Format::Json => serde_json::to_string_pretty(record)? + "\n",
+        Format::Csv => csv(&serde_json::to_value(record)?)?,
+    };
+    Ok(write(&text)?)
+}
+
+/// A table in the house style.
+pub fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    if !header.is_empty() {
+        table.set_header(header);
+    }
+    table
+}
+
+/// A header and one line; nested fields are named `outer.inner`.
+fn csv(record: &Value) -> anyhow::Result<String> {
+    let mut cells = Vec::new();
+    flatten(String::new(), record, &mut cells);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(cells.iter().map(|(name, _)| name))?;
+    writer.write_record(cells.iter().map(|(_, value)| value))?;
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn flatten(name: String, value: &Value, cells: &mut Vec<(String, String)>) {
+    let inner = |key: &str| {
+        if name.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{name}.{key}")
+        }
+    };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| flatten(inner(key), value, cells)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(i, value)| flatten(inner(&i.to_string()), value, cells)),
+        Value::Null => cells.push((name, String::new())),
+        Value::String(text) => cells.push((name, text.clone())),
+        other => cells.push((name, other.to_string())),
+    }
+}
+
+/// A number to so many significant digits, plainly.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if !(-5..=9).contains(&magnitude) {
+        return format!("{value:.*e}", digits.saturating_sub(1));
+    }
+    let decimals = usize::try_from(digits as i32 - 1 - magnitude).unwrap_or(0);
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(significant(7.813103, 5), "7.8131");
+        assert_eq!(significant(-0.00123456, 3), "-0.00123");
+        assert_eq!(significant(1660.674, 3), "1661");
+        assert_eq!(significant(1.5e-9, 3), "1.50e-9");
+        assert_eq!(significant(0.0, 3), "0");
+        assert_eq!(significant(f64::INFINITY, 3), "inf");
+    }
+
+    #[test]
+    fn nested_records_become_flat_lines() {
+        let record = serde_json::json!({"a": 1.5, "b": {"low": "-inf", "high": null}, "c": [1, 2]});
+        assert_eq!(csv(&record).unwrap(), "a,b.high,b.low,c.0,c.1\n1.5,,-inf,1,2\n");
+    }
+}

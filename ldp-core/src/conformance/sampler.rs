@@ -1,0 +1,142 @@
+//! Samplers against the law they state.
+
+use super::{ALPHA, Violation, chi_square, ensure, expect, goodness_of_fit, upper_tail};
+use crate::drive::{Tallies, Users};
+use crate::mechanism::{Density, Finite, Mechanism};
+use crate::model::AnyModel;
+use crate::seed::{Purpose, stream};
+use crate::staged::{Group, Population};
+use crate::tally::{Counts, Tally};
+
+const BULK: &str = "bulk follows density";
+
+/// How many reports are drawn: a flip probability off by 10 % at ε = 1 is 19 standard deviations away, and of m
+/// reports one that is never drawn adds 500 to a statistic with standard deviation √(2m).
+fn samples(reports: u32) -> u64 {
+    100_000 + 500 * u64::from(reports)
+}
+
+/// Lengths of the slices given to `privatize_all`: around multiples of 64, where packed samplers have their edges.
+const LENGTHS: [usize; 8] = [1, 2, 63, 64, 65, 127, 128, 1000];
+/// Slices of one length that must scatter like independent users.
+const SLICES: usize = 400;
+const SLICE: usize = 256;
+
+/// `privatize` and `privatize_all` follow exp(`ln_density`) at every given input, and the density adds to one.
+///
+/// n = 100,000 + 500 m reports per input, chi-square at [`ALPHA`]. In bulk the counts of 400 slices must moreover
+/// scatter as counts of independent users do, neither more (users sharing noise) nor less.
+pub fn check_sampler<Q>(mechanism: &Q, inputs: &[Q::Input], seed: u64) -> Result<(), Violation>
+where
+    Q: Density + Finite,
+    Q::Input: Clone,
+{
+    let reports = mechanism.reports();
+    for (place, input) in (0u64..).zip(inputs) {
+        let law: Vec<f64> = (0..reports).map(|z| mechanism.ln_density(&z, input).exp()).collect();
+        let sum: f64 = law.iter().sum();
+        ensure((sum - 1.0).abs() <= 1e-12, "density adds to one", || {
+            format!("{sum} at input number {place}")
+        })?;
+        let judge = |law_name, counts: &[u64]| {
+            let p = goodness_of_fit(counts, &law);
+            ensure(p >= ALPHA, law_name, || {
+                format!("p = {p:e} at input number {place}: {}", worst(counts, &law))
+            })
+        };
+
+        let mut rng = stream(seed, Purpose::Noise, place, 0);
+        let mut tally = Counts::new(reports);
+        for _ in 0..samples(reports) {
+            expect(
+                tally.push(mechanism.privatize(input, &mut rng), 1),
+                "sampler follows density",
+            )?;
+        }
+        judge("sampler follows density", tally.counts())?;
+
+        let mut rng = stream(seed, Purpose::Noise, place, 1);
+        let mut tally = Counts::new(reports);
+        let same = vec![input.clone(); 1000];
+        for length in LENGTHS.iter().cycle() {
+            if tally.users() >= samples(reports) {
+                break;
+            }
+            let before = tally.users();
+            expect(mechanism.privatize_all(&same[..*length], &mut rng, &mut tally), BULK)?;
+            let counted = tally.users() - before;
+            ensure(counted == *length as u64, BULK, || {
+                format!("{length} inputs, {counted} reports")
+            })?;
+        }
+        judge(BULK, tally.counts())?;
+
+        let mut rng = stream(seed, Purpose::Noise, place, 2);
+        let (mut statistic, mut degrees) = (0.0, 0);
+        for _ in 0..SLICES {
+            let mut tally = Counts::new(reports);
+            expect(mechanism.privatize_all(&same[..SLICE], &mut rng, &mut tally), BULK)?;
+            let (more, freedom, _) = chi_square(tally.counts(), &law);
+            (statistic, degrees) = (statistic + more, degrees + freedom);
+        }
+        let p = upper_tail(statistic, degrees);
+        let (low, high) = if degrees == 0 {
+            (0.0, 1.0)
+        } else {
+            (ALPHA / 2.0, 1.0 - ALPHA / 2.0)
+        };
+        ensure((low..=high).contains(&p), BULK, || {
+            format!("slices scatter with chi-square {statistic:.1} on {degrees} degrees of freedom, upper tail {p:e}")
+        })?;
+    }
+    Ok(())
+}
+
+/// Simulated users and drawn tallies both follow `marginal` under the model at `theta`: the two fidelities have one
+/// law. n = 100,000 + 500 m, chi-square at [`ALPHA`].
+pub fn check_marginal<Q, M>(mechanism: &Q, model: &M, theta: f64, seed: u64) -> Result<(), Violation>
+where
+    Q: Finite + Mechanism<Input = f64> + Clone + PartialEq,
+    M: AnyModel + ?Sized,
+{
+    const ADDS: &str = "marginal adds to one";
+    const USERS: &str = "reports follow marginal";
+    const TALLIES: &str = "tallies follow marginal";
+    let reports = mechanism.reports();
+    // A place that is not written stays NaN.
+    let mut law = vec![f64::NAN; reports as usize];
+    mechanism.marginal(model, theta, &mut law);
+    let sum: f64 = law.iter().sum();
+    ensure((sum - 1.0).abs() <= 1e-12, ADDS, || format!("the sum is {sum}"))?;
+    let negative = law.iter().find(|&&p| p < 0.0);
+    ensure(negative.is_none(), ADDS, || format!("a probability is {negative:?}"))?;
+
+    let users = samples(reports);
+    let question = mechanism.clone();
+    let group = Group { question, users };
+    let mut counts = Counts::new(reports);
+    let mut population = expect(Users::new(model, theta, users, seed), USERS)?;
+    expect(population.answer(&group, &mut counts), USERS)?;
+    let p = goodness_of_fit(counts.counts(), &law);
+    ensure(p >= ALPHA, USERS, || {
+        format!("p = {p:e}: {}", worst(counts.counts(), &law))
+    })?;
+
+    let mut counts = Counts::new(reports);
+    let mut population = expect(Tallies::new(model, theta, seed), TALLIES)?;
+    expect(population.answer(&group, &mut counts), TALLIES)?;
+    let p = goodness_of_fit(counts.counts(), &law);
+    ensure(p >= ALPHA, TALLIES, || {
+        format!("p = {p:e}: {}", worst(counts.counts(), &law))
+    })
+}
+
+/// The report that is furthest from its law, in words.
+fn worst(counts: &[u64], law: &[f64]) -> String {
+    let users = counts.iter().sum::<u64>() as f64;
+    let away = |&z: &usize| (counts[z] as f64 - users * law[z]).abs() / (users * law[z]).max(1.0).sqrt();
+    match (0..counts.len()).max_by(|a, b| away(a).total_cmp(&away(b))) {
+        Some(z) => format!("report {z} came {} times, expected {:.1}", counts[z], users * law[z]),
+        None => "no reports".to_owned(),
+    }
+}
