@@ -27,11 +27,7 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     }
     // If even standard error is gone there is nobody left to tell.
     let _ = writeln!(io::stderr(), "error: {text}");
-    if system.is_some() || error.is::<rayon::ThreadPoolBuildError>() {
-        ExitCode::from(1)
-    } else {
-        ExitCode::from(2)
-    }
+    if system.is_some() || error.is::<rayon::ThreadPoolBuildError>() { ExitCode::from(1) } else { ExitCode::from(2) }
 }
 
 /// An output that could not be written.

@@ -14,23 +14,14 @@ impl Progress {
     pub fn new(what: &'static str, total: Option<u64>, quiet: bool) -> Self {
         let target = ProgressDrawTarget::hidden();
         let (bar, template) = match total {
-            Some(total) => (
-                ProgressBar::with_draw_target(Some(total), target),
-                "{msg} {wide_bar} {percent}% {eta}",
-            ),
-            None => (
-                ProgressBar::with_draw_target(None, target),
-                "{msg} {human_pos} {spinner}",
-            ),
+            Some(total) => (ProgressBar::with_draw_target(Some(total), target), "{msg} {wide_bar} {percent}% {eta}"),
+            None => (ProgressBar::with_draw_target(None, target), "{msg} {human_pos} {spinner}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         bar.set_message(what);
-        Self {
-            bar,
-            shown_from: (!quiet).then(|| Instant::now() + Duration::from_secs(1)),
-        }
+        Self { bar, shown_from: (!quiet).then(|| Instant::now() + Duration::from_secs(1)) }
     }
 
     /// So many steps are done.

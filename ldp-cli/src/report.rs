@@ -10,9 +10,7 @@ use std::io::{self, Write};
 /// Writes text to standard output.
 pub fn write(text: &str) -> Result<(), OutputError> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(OutputError)
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(OutputError)
 }
 
 /// Writes a record in the wanted form; `human` makes the text for people.
@@ -25,12 +23,16 @@ pub fn record<T: Serialize>(format: Format, record: &T, human: impl FnOnce() -> 
     Ok(write(&text)?)
 }
 
+/// Columns of text a table may take; fixed, so that the same result is the same text everywhere.
+const WIDTH: u16 = 110;
+
 /// A table in the house style.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic);
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH);
     if !header.is_empty() {
         table.set_header(header);
     }
@@ -49,18 +51,13 @@ fn csv(record: &Value) -> anyhow::Result<String> {
 
 fn flatten(name: String, value: &Value, cells: &mut Vec<(String, String)>) {
     let inner = |key: &str| {
-        if name.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{name}.{key}")
-        }
+        if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
     };
     match value {
         Value::Object(fields) => fields.iter().for_each(|(key, value)| flatten(inner(key), value, cells)),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(i, value)| flatten(inner(&i.to_string()), value, cells)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, value)| flatten(inner(&i.to_string()), value, cells))
+        }
         Value::Null => cells.push((name, String::new())),
         Value::String(text) => cells.push((name, text.clone())),
         other => cells.push((name, other.to_string())),

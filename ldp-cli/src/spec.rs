@@ -30,9 +30,7 @@ impl FromStr for Spec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let (name, rest) = text
-            .split_once(':')
-            .map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let name = name.trim();
         if name.is_empty() {
             return Err(SpecError::NoName);
@@ -50,10 +48,7 @@ impl FromStr for Spec {
                 _ => return Err(SpecError::NotAPair(part.into())),
             }
         }
-        Ok(Self {
-            name: name.into(),
-            pairs,
-        })
+        Ok(Self { name: name.into(), pairs })
     }
 }
 
@@ -99,17 +94,10 @@ mod tests {
 
     #[test]
     fn specs_are_read_and_written_back() {
-        for text in [
-            "gaussian",
-            "two-stage:start=0,first-stage=306",
-            "interval:cuts=-0.48/0.48",
-        ] {
+        for text in ["gaussian", "two-stage:start=0,first-stage=306", "interval:cuts=-0.48/0.48"] {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
-        assert_eq!(
-            " sign : threshold = 1 ".parse::<Spec>().unwrap().to_string(),
-            "sign:threshold=1"
-        );
+        assert_eq!(" sign : threshold = 1 ".parse::<Spec>().unwrap().to_string(), "sign:threshold=1");
     }
 
     #[test]

@@ -24,11 +24,7 @@ pub struct Epsilon(f64);
 impl Epsilon {
     /// A positive finite number, or [`Error::Epsilon`].
     pub fn new(value: f64) -> Result<Self> {
-        if value > 0.0 && value.is_finite() {
-            Ok(Self(value))
-        } else {
-            Err(Error::Epsilon { value })
-        }
+        if value > 0.0 && value.is_finite() { Ok(Self(value)) } else { Err(Error::Epsilon { value }) }
     }
 
     /// The level as a number.
@@ -79,11 +75,7 @@ impl Epsilon {
         let (mut below, mut above) = (below.to_bits(), above.to_bits());
         while above - below > 1 {
             let middle = below + (above - below) / 2;
-            if Self(f64::from_bits(middle)).covers(large, small) {
-                above = middle
-            } else {
-                below = middle
-            }
+            if Self(f64::from_bits(middle)).covers(large, small) { above = middle } else { below = middle }
         }
         Ok(Self(f64::from_bits(above)))
     }
@@ -136,11 +128,7 @@ pub fn exp_floor(x: f64) -> u128 {
             exponent += 1;
         }
     }
-    if exponent <= 63 {
-        mantissa >> (63 - exponent)
-    } else {
-        mantissa << (exponent - 63)
-    }
+    if exponent <= 63 { mantissa >> (63 - exponent) } else { mantissa << (exponent - 63) }
 }
 
 /// ⌊x · 2^shift⌋ for 0 ≤ x < 64, exactly.
@@ -181,11 +169,7 @@ pub(crate) mod tests {
         let bits = x.to_bits();
         let mantissa = BigUint::from(bits & ((1 << 52) - 1) | (1 << 52));
         let exponent = (bits >> 52) as i64 - 1075 + SHIFT as i64;
-        let x = if exponent >= 0 {
-            mantissa << exponent as usize
-        } else {
-            mantissa >> (-exponent) as usize
-        };
+        let x = if exponent >= 0 { mantissa << exponent as usize } else { mantissa >> (-exponent) as usize };
         let (mut sum, mut term) = (BigUint::from(0u8), BigUint::from(1u8) << SHIFT);
         let mut k = 1u32;
         while term > BigUint::from(0u8) {

@@ -99,13 +99,7 @@ where
         replications: Range<u64>,
         visit: &mut dyn FnMut(&dyn Inference),
     ) -> Result<()> {
-        let &Setting {
-            model,
-            theta,
-            users,
-            seed,
-            fidelity,
-        } = setting;
+        let &Setting { model, theta, users, seed, fidelity } = setting;
         match fidelity {
             Fidelity::Users => {
                 let mut population = Users::new(model, theta, users, seed)?.in_blocks();
@@ -129,11 +123,7 @@ where
         let users = rows.rows();
         let mut population = Audit::new(Rows::new(rows, order, rng)?);
         let estimate = Box::new(run(&self.0, users, &mut population)?);
-        Ok(Collected {
-            estimate,
-            rounds: population.rounds(),
-            epsilon: population.epsilon(),
-        })
+        Ok(Collected { estimate, rounds: population.rounds(), epsilon: population.epsilon() })
     }
 
     fn begin(&self, users: u64) -> Result<String> {

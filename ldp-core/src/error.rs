@@ -195,13 +195,5 @@ pub enum Error {
 
 /// `Ok` if `holds`, else an [`Error::Parameter`] with these words. Write the condition so that NaN fails it.
 pub fn require(holds: bool, name: &'static str, requirement: &'static str, value: f64) -> Result<()> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::Parameter {
-            name,
-            requirement,
-            value,
-        })
-    }
+    if holds { Ok(()) } else { Err(Error::Parameter { name, requirement, value }) }
 }

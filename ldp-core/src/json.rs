@@ -12,8 +12,7 @@ pub mod weight {
     /// Reads a decimal string.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse()
-            .map_err(|_| D::Error::custom(format_args!("expected a 64-bit weight as a string, got {text:?}")))
+        text.parse().map_err(|_| D::Error::custom(format_args!("expected a 64-bit weight as a string, got {text:?}")))
     }
 }
 
@@ -33,10 +32,7 @@ pub mod weights {
     /// Reads decimal strings.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<u64>>, D::Error> {
         let columns = Vec::<Vec<Weight>>::deserialize(deserializer)?;
-        Ok(columns
-            .into_iter()
-            .map(|c| c.into_iter().map(|w| w.0).collect())
-            .collect())
+        Ok(columns.into_iter().map(|c| c.into_iter().map(|w| w.0).collect()).collect())
     }
 }
 
@@ -52,8 +48,7 @@ pub mod wide {
     /// Reads a decimal string.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i128, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse()
-            .map_err(|_| D::Error::custom(format_args!("expected an integer as a string, got {text:?}")))
+        text.parse().map_err(|_| D::Error::custom(format_args!("expected an integer as a string, got {text:?}")))
     }
 }
 
@@ -83,9 +78,9 @@ pub mod extended {
             Extended::Finite(value) => Ok(value),
             Extended::Named(name) if name == "inf" => Ok(f64::INFINITY),
             Extended::Named(name) if name == "-inf" => Ok(f64::NEG_INFINITY),
-            Extended::Named(name) => Err(D::Error::custom(format_args!(
-                "expected a number, \"inf\" or \"-inf\", got {name:?}"
-            ))),
+            Extended::Named(name) => {
+                Err(D::Error::custom(format_args!("expected a number, \"inf\" or \"-inf\", got {name:?}")))
+            }
         }
     }
 }

@@ -51,9 +51,7 @@ pub trait Mechanism {
         R: Rng + ?Sized,
         T: Tally<Report = Self::Report>,
     {
-        inputs
-            .iter()
-            .try_for_each(|input| tally.push(self.privatize(input, rng), 1))
+        inputs.iter().try_for_each(|input| tally.push(self.privatize(input, rng), 1))
     }
 }
 

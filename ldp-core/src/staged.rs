@@ -48,29 +48,17 @@ impl<Q> Round<Q> {
 
     /// The same round with other questions.
     pub fn try_map<P>(self, mut change: impl FnMut(Q) -> Result<P>) -> Result<Round<P>> {
-        let mut group = |Group { question, users }: Group<Q>| {
-            Ok::<_, Error>(Group {
-                question: change(question)?,
-                users,
-            })
-        };
+        let mut group =
+            |Group { question, users }: Group<Q>| Ok::<_, Error>(Group { question: change(question)?, users });
         Ok(match self {
             Self::One([one]) => Round::One([group(one)?]),
             Self::Many(groups) => Round::Many(groups.into_iter().map(group).collect::<Result<_>>()?),
         })
     }
 
-    /// The number of users asked, if it lies between 1 and `left`.
-    pub fn check_size(&self, left: u64) -> Result<u64> {
-        let asked = self
-            .groups()
-            .iter()
-            .fold(0u64, |sum, group| sum.saturating_add(group.users));
-        if asked == 0 || asked > left {
-            Err(Error::RoundSize { asked, left })
-        } else {
-            Ok(asked)
-        }
+    /// How many users are left of `left` after this round, if it asks for at least one and no more than there are.
+    pub fn left_after(&self, left: u64) -> Result<u64> {
+        check_size(self.groups().iter().fold(0u64, |sum, group| sum.saturating_add(group.users)), left)
     }
 }
 
@@ -168,26 +156,64 @@ where
     let mut left = users;
     let mut step = estimator.begin(users)?;
     loop {
-        let (round, state) = match step {
+        let (mut group, mut state) = match step {
             Step::Done(estimate) => return Ok(estimate),
-            Step::Ask { round, state } => (round, state),
+            Step::Ask { round: Round::Many(groups), state } => {
+                let round = Round::Many(groups);
+                left = round.left_after(left)?;
+                step = advance_many(estimator, population, round.groups(), state)?;
+                continue;
+            }
+            Step::Ask { round: Round::One([group]), state } => (group, state),
         };
-        left -= round.check_size(left)?;
-        population.round(round.groups())?;
-        let mut ask = |group: &Group<E::Question>| {
-            let mut tally = estimator.tally(&group.question);
-            population.answer(group, &mut tally)?;
-            check_answers(group.users, tally.users())?;
-            Ok::<_, Error>(tally)
-        };
-        step = match &round {
-            Round::One([group]) => estimator.advance(state, slice::from_ref(&ask(group)?))?,
-            Round::Many(groups) => {
-                let tallies = groups.iter().map(ask).collect::<Result<Vec<_>>>()?;
-                estimator.advance(state, &tallies)?
+        // A strictly sequential protocol stays in this loop, where group and state can live in registers; through
+        // `step`, which the call above keeps in memory, a round takes half as long again.
+        step = loop {
+            left = check_size(group.users, left)?;
+            population.round(slice::from_ref(&group))?;
+            let tally = ask(estimator, population, &group)?;
+            match estimator.advance(state, slice::from_ref(&tally))? {
+                Step::Ask { round: Round::One([next]), state: remembered } => (group, state) = (next, remembered),
+                other => break other,
             }
         };
     }
+}
+
+/// One group's answers, no more than it has users.
+#[inline]
+fn ask<E, P>(estimator: &E, population: &mut P, group: &Group<E::Question>) -> Result<E::Tally>
+where
+    E: StagedEstimator + ?Sized,
+    P: Population<E::Question, E::Tally> + ?Sized,
+{
+    let mut tally = estimator.tally(&group.question);
+    population.answer(group, &mut tally)?;
+    check_answers(group.users, tally.users())?;
+    Ok(tally)
+}
+
+/// A round of several groups. Out of line, so that the loop of a strictly sequential protocol stays small.
+#[inline(never)]
+fn advance_many<E, P>(
+    estimator: &E,
+    population: &mut P,
+    groups: &[Group<E::Question>],
+    state: E::State,
+) -> Result<StepOf<E>>
+where
+    E: StagedEstimator + ?Sized,
+    P: Population<E::Question, E::Tally> + ?Sized,
+{
+    population.round(groups)?;
+    let tallies = groups.iter().map(|group| ask(estimator, population, group)).collect::<Result<Vec<_>>>()?;
+    estimator.advance(state, &tallies)
+}
+
+/// How many users are left after a round, if it asks for at least one and no more than there are.
+#[inline]
+fn check_size(asked: u64, left: u64) -> Result<u64> {
+    if asked == 0 || asked > left { Err(Error::RoundSize { asked, left }) } else { Ok(left - asked) }
 }
 
 /// Digests tallies that come from outside: checks that they fit the round (number, alphabet, users) first.
@@ -202,10 +228,7 @@ where
 {
     let groups = round.groups();
     if answers.len() != groups.len() {
-        return Err(Error::TallyCount {
-            expected: groups.len(),
-            found: answers.len(),
-        });
+        return Err(Error::TallyCount { expected: groups.len(), found: answers.len() });
     }
     let fitted = groups.iter().zip(answers).map(|(group, answer)| {
         check_answers(group.users, answer.users())?;
@@ -219,9 +242,5 @@ where
 
 #[inline]
 fn check_answers(asked: u64, answered: u64) -> Result<()> {
-    if answered > asked {
-        Err(Error::TooManyAnswers { asked, answered })
-    } else {
-        Ok(())
-    }
+    if answered > asked { Err(Error::TooManyAnswers { asked, answered }) } else { Ok(()) }
 }

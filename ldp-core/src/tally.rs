@@ -65,11 +65,7 @@ impl Bits {
     /// `ones` ones among `users` reports.
     pub fn new(ones: u64, users: u64) -> Result<Self> {
         if ones > users {
-            return Err(Error::Inconsistent {
-                what: "ones in a tally of bits",
-                count: ones,
-                limit: users,
-            });
+            return Err(Error::Inconsistent { what: "ones in a tally of bits", count: ones, limit: users });
         }
         Ok(Self { ones, users })
     }
@@ -125,10 +121,7 @@ impl TryFrom<RawCounts> for Counts {
     type Error = Error;
     fn try_from(raw: RawCounts) -> Result<Self> {
         let users = raw.counts.iter().try_fold(0, |users, &count| add_users(users, count))?;
-        Ok(Self {
-            counts: raw.counts,
-            users,
-        })
+        Ok(Self { counts: raw.counts, users })
     }
 }
 
@@ -136,10 +129,7 @@ impl Counts {
     /// An empty tally over `reports` reports.
     #[must_use]
     pub fn new(reports: u32) -> Self {
-        Self {
-            counts: vec![0; reports as usize],
-            users: 0,
-        }
+        Self { counts: vec![0; reports as usize], users: 0 }
     }
 
     /// The count of every report.
@@ -154,10 +144,7 @@ impl Tally for Counts {
 
     fn push(&mut self, report: u32, times: u64) -> Result<()> {
         let reports = self.counts.len() as u32;
-        let count = self
-            .counts
-            .get_mut(report as usize)
-            .ok_or(Error::Report { report, reports })?;
+        let count = self.counts.get_mut(report as usize).ok_or(Error::Report { report, reports })?;
         self.users = add_users(self.users, times)?;
         *count += times;
         Ok(())
@@ -215,19 +202,11 @@ impl Tally for Sum {
 
     fn push(&mut self, report: f64, times: u64) -> Result<()> {
         if !(report.abs() <= Self::LIMIT) {
-            return Err(Error::RealReport {
-                report,
-                limit: Self::LIMIT,
-            });
+            return Err(Error::RealReport { report, limit: Self::LIMIT });
         }
-        let overflow = Error::TallyOverflow {
-            users: self.users,
-            times,
-        };
+        let overflow = Error::TallyOverflow { users: self.users, times };
         let units = (report / Self::UNIT).round() as i128;
-        let total = units
-            .checked_mul(i128::from(times))
-            .and_then(|more| self.total.checked_add(more));
+        let total = units.checked_mul(i128::from(times)).and_then(|more| self.total.checked_add(more));
         let total = total.ok_or(overflow)?;
         self.users = add_users(self.users, times)?;
         self.total = total;
@@ -235,10 +214,7 @@ impl Tally for Sum {
     }
 
     fn merge(&mut self, other: Self) -> Result<()> {
-        let overflow = Error::TallyOverflow {
-            users: self.users,
-            times: other.users,
-        };
+        let overflow = Error::TallyOverflow { users: self.users, times: other.users };
         let total = self.total.checked_add(other.total).ok_or(overflow)?;
         self.users = add_users(self.users, other.users)?;
         self.total = total;

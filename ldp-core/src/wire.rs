@@ -44,10 +44,7 @@ fn reply<R: Rng + ?Sized>(question: &str, value: f64, cap: Epsilon, rng: &mut R)
     let question: FiniteChannel = parse("question", question)?;
     let epsilon = question.epsilon();
     if epsilon > cap {
-        return Err(Error::AboveCap {
-            epsilon: epsilon.value(),
-            cap: cap.value(),
-        });
+        return Err(Error::AboveCap { epsilon: epsilon.value(), cap: cap.value() });
     }
     require(value.is_finite(), "value", "finite", value)?;
     Ok(question.privatize(&value, rng))
@@ -81,7 +78,7 @@ where
             Step::Done(estimate) => return Ok(estimate),
             Step::Ask { round, state } => (round, state),
         };
-        left -= round.check_size(left)?;
+        left = round.left_after(left)?;
         let mut tallies = Vec::new();
         for group in round.groups() {
             let question = write("question", &group.question.publish())?;

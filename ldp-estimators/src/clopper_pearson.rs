@@ -8,7 +8,7 @@ use std::cell::RefCell;
 /// The Clopper–Pearson limits [low, high] for p from `count` successes among `users`.
 ///
 /// They solve $P_p(X \ge count) = \alpha/2$ and $P_p(X \le count) = \alpha/2$ with $\alpha = 1 - level$, and cover p
-/// with probability at least `level` for every n and p. See [CP34] in `REFERENCES.md`.
+/// with probability at least `level` for every n and p. See [CP34].
 ///
 /// ```
 /// use ldp_estimators::clopper_pearson::limits;
@@ -22,14 +22,12 @@ use std::cell::RefCell;
 /// # Design
 /// A function of three numbers that takes microseconds, and a simulation asks it for the same few hundred counts
 /// over and over: the latest answers are kept, per thread.
+///
+/// [CP34]: https://doi.org/10.1093/biomet/26.4.404
 pub fn limits(count: u64, users: u64, level: f64) -> Result<(f64, f64)> {
     check_level(level)?;
     if count > users {
-        return Err(Error::Inconsistent {
-            what: "successes among users",
-            count,
-            limit: users,
-        });
+        return Err(Error::Inconsistent { what: "successes among users", count, limit: users });
     }
     type Entry = (u64, u64, u64, (f64, f64));
     const SLOTS: usize = 1 << 12;
@@ -65,29 +63,18 @@ mod tests {
     #[test]
     fn the_limits_solve_their_equations() {
         // A limit next to one is rounded to 1e-16, which at a billion users is 1e-7 of its distance from one.
-        for (users, tolerance) in [
-            (1, 1e-12),
-            (2, 1e-12),
-            (7, 1e-12),
-            (100, 1e-12),
-            (10_000, 1e-11),
-            (1_000_000_000, 1e-6),
-        ] {
+        for (users, tolerance) in
+            [(1, 1e-12), (2, 1e-12), (7, 1e-12), (100, 1e-12), (10_000, 1e-11), (1_000_000_000, 1e-6)]
+        {
             for count in [0, 1, users / 3, users / 2, users - 1, users] {
                 for level in [0.5, 0.95, 0.999] {
                     let (low, high) = limits(count, users, level).unwrap();
                     let tail = (1.0 - level) / 2.0;
                     if count > 0 {
-                        assert!(
-                            (binomial::sf(count, users, low) / tail - 1.0).abs() < tolerance,
-                            "{count}/{users}"
-                        );
+                        assert!((binomial::sf(count, users, low) / tail - 1.0).abs() < tolerance, "{count}/{users}");
                     }
                     if count < users {
-                        assert!(
-                            (binomial::cdf(count, users, high) / tail - 1.0).abs() < tolerance,
-                            "{count}/{users}"
-                        );
+                        assert!((binomial::cdf(count, users, high) / tail - 1.0).abs() < tolerance, "{count}/{users}");
                     }
                     assert!(low < high && low <= count as f64 / users as f64 && high >= count as f64 / users as f64);
                 }
@@ -108,14 +95,8 @@ mod tests {
     #[test]
     fn bad_levels_and_counts_are_refused() {
         for level in [0.0, 1.0, -1.0, f64::NAN] {
-            assert!(matches!(
-                limits(1, 2, level),
-                Err(Error::Parameter { name: "level", .. })
-            ));
+            assert!(matches!(limits(1, 2, level), Err(Error::Parameter { name: "level", .. })));
         }
-        assert!(matches!(
-            limits(3, 2, 0.9),
-            Err(Error::Inconsistent { count: 3, limit: 2, .. })
-        ));
+        assert!(matches!(limits(3, 2, 0.9), Err(Error::Inconsistent { count: 3, limit: 2, .. })));
     }
 }

@@ -8,7 +8,7 @@ use ldp_mechanisms::Sign;
 ///
 /// - Estimate: [`SignStage::estimate`], falling back to θ₀.
 /// - n·MSE → $V_1(\delta)$, [`one_stage_variance`](crate::one_stage_variance): efficient only from a perfect start.
-/// - Rounds: 1. Questions: [`Sign`]. Section 3 of [KS25], see `REFERENCES.md`.
+/// - Rounds: 1. Questions: [`Sign`]. The one-stage protocol of [KS25].
 ///
 /// For σ ≠ 1 wrap it in [`Rescaled`](crate::Rescaled).
 ///
@@ -22,6 +22,8 @@ use ldp_mechanisms::Sign;
 /// assert_eq!(estimate.value(), 2.0);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+///
+/// [KS25]: https://arxiv.org/abs/2402.04840
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OneStage {
     question: Sign,
@@ -30,9 +32,7 @@ pub struct OneStage {
 impl OneStage {
     /// At level ε, starting from `start`.
     pub fn new(epsilon: Epsilon, start: f64) -> Result<Self> {
-        Ok(Self {
-            question: Sign::new(epsilon, start)?,
-        })
+        Ok(Self { question: Sign::new(epsilon, start)? })
     }
 }
 
@@ -48,23 +48,13 @@ impl StagedEstimator for OneStage {
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
         if users == 0 {
-            return Err(Error::TooFew {
-                name: "users",
-                least: 1,
-                value: 0,
-            });
+            return Err(Error::TooFew { name: "users", least: 1, value: 0 });
         }
-        Ok(Step::Ask {
-            round: Round::one(self.question, users),
-            state: self.question,
-        })
+        Ok(Step::Ask { round: Round::one(self.question, users), state: self.question })
     }
 
     fn advance(&self, state: Sign, answers: &[Bits]) -> Result<StepOf<Self>> {
-        Ok(Step::Done(SignEstimate::new(
-            SignStage::new(state, one(answers)?),
-            None,
-        )))
+        Ok(Step::Done(SignEstimate::new(SignStage::new(state, one(answers)?), None)))
     }
 }
 
@@ -72,9 +62,6 @@ impl StagedEstimator for OneStage {
 pub(crate) fn one<T: Copy>(answers: &[T]) -> Result<T> {
     match answers {
         [answer] => Ok(*answer),
-        _ => Err(Error::TallyCount {
-            expected: 1,
-            found: answers.len(),
-        }),
+        _ => Err(Error::TallyCount { expected: 1, found: answers.len() }),
     }
 }

@@ -6,7 +6,7 @@ use ldp_core::{Rescale, Result, StagedEstimator, Step, StepOf};
 /// Runs a protocol for unit variance on values with standard deviation σ.
 ///
 /// It asks the inner protocol's questions of x/σ, by moving their thresholds, and multiplies the estimate by σ; the
-/// variance and its bound scale by σ² (Theorem 3 of [KS25], see `REFERENCES.md`). Reports, tallies and state are the
+/// variance and its bound scale by σ² (Theorem 3 of [KS25]). Reports, tallies and state are the
 /// inner protocol's own.
 ///
 /// ```
@@ -20,6 +20,8 @@ use ldp_core::{Rescale, Result, StagedEstimator, Step, StepOf};
 /// assert!((three.value() - 3.0 * one.value()).abs() < 1e-13);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+///
+/// [KS25]: https://arxiv.org/abs/2402.04840
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rescaled<E> {
     unit: E,
@@ -62,10 +64,9 @@ where
 {
     fn scale(&self, step: StepOf<E>) -> Result<StepOf<E>> {
         Ok(match step {
-            Step::Ask { round, state } => Step::Ask {
-                round: round.try_map(|question| question.rescale(self.sigma))?,
-                state,
-            },
+            Step::Ask { round, state } => {
+                Step::Ask { round: round.try_map(|question| question.rescale(self.sigma))?, state }
+            }
             Step::Done(estimate) => Step::Done(estimate.rescale(self.sigma)?),
         })
     }

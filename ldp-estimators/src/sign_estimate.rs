@@ -56,10 +56,7 @@ impl Inference for SignEstimate {
         match kind {
             IntervalKind::Exact => self.last.exact_interval(level),
             IntervalKind::Wald => wald_interval(self.value(), self.standard_error(), level),
-            kind => Err(Error::NoInterval {
-                kind,
-                reason: "a sign protocol has exact and wald intervals",
-            }),
+            kind => Err(Error::NoInterval { kind, reason: "a sign protocol has exact and wald intervals" }),
         }
     }
 
@@ -72,9 +69,6 @@ impl Inference for SignEstimate {
 impl Rescale for SignEstimate {
     fn rescale(self, factor: f64) -> Result<Self> {
         let before = self.before.map(|stage| stage.rescale(factor)).transpose()?;
-        Ok(Self {
-            last: self.last.rescale(factor)?,
-            before,
-        })
+        Ok(Self { last: self.last.rescale(factor)?, before })
     }
 }

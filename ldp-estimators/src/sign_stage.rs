@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// With $\bar Z$ the mean of the reports as ±1 and τ the contrast, the estimate is
 /// $$\tilde\theta = c - \sigma\,\Phi^{-1}\Bigl(\tfrac12 - \frac{\bar Z}{2\tau}\Bigr)\quad\text{if } |\bar Z| < \tau,$$
-/// else there is none and the stage falls back to c. Section 3 of [KS25], see `REFERENCES.md`.
+/// else there is none and the stage falls back to c. The one-stage protocol of [KS25].
 ///
 /// ```
 /// use ldp_core::{Bits, Epsilon};
@@ -25,6 +25,8 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(SignStage::new(question, Bits::new(100, 100)?).estimate(), None);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+///
+/// [KS25]: https://arxiv.org/abs/2402.04840
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Raw")]
 pub struct SignStage {
@@ -44,19 +46,9 @@ struct Raw {
 
 impl TryFrom<Raw> for SignStage {
     type Error = Error;
-    fn try_from(
-        Raw {
-            question,
-            scale,
-            answers,
-        }: Raw,
-    ) -> Result<Self> {
+    fn try_from(Raw { question, scale, answers }: Raw) -> Result<Self> {
         require(scale > 0.0 && scale.is_finite(), "scale", "positive and finite", scale)?;
-        Ok(Self {
-            question,
-            scale,
-            answers,
-        })
+        Ok(Self { question, scale, answers })
     }
 }
 
@@ -64,11 +56,7 @@ impl SignStage {
     /// The stage of values with unit variance.
     #[must_use]
     pub fn new(question: Sign, answers: Bits) -> Self {
-        Self {
-            question,
-            scale: 1.0,
-            answers,
-        }
+        Self { question, scale: 1.0, answers }
     }
 
     /// Where the line was cut.
@@ -128,12 +116,7 @@ impl SignStage {
             (low, high)
         };
         let image = |p| self.threshold() + self.scale * self.probit(p);
-        Ok(Interval {
-            kind: IntervalKind::Exact,
-            level,
-            low: image(low),
-            high: image(high),
-        })
+        Ok(Interval { kind: IntervalKind::Exact, level, low: image(low), high: image(high) })
     }
 
     /// The offset at which P(plus) = p, infinite where there is none.
@@ -156,11 +139,7 @@ fn first(from: u64, to: u64, holds: impl Fn(u64) -> Result<bool>) -> Result<u64>
     let (mut fails, mut holds_at) = (from, to);
     while holds_at - fails > 1 {
         let middle = fails + (holds_at - fails) / 2;
-        if holds(middle)? {
-            holds_at = middle
-        } else {
-            fails = middle
-        }
+        if holds(middle)? { holds_at = middle } else { fails = middle }
     }
     Ok(holds_at)
 }
@@ -168,12 +147,7 @@ fn first(from: u64, to: u64, holds: impl Fn(u64) -> Result<bool>) -> Result<u64>
 impl Rescale for SignStage {
     fn rescale(self, factor: f64) -> Result<Self> {
         let question = self.question.rescale(factor)?;
-        Raw {
-            question,
-            scale: self.scale * factor,
-            answers: self.answers,
-        }
-        .try_into()
+        Raw { question, scale: self.scale * factor, answers: self.answers }.try_into()
     }
 }
 
@@ -221,10 +195,7 @@ mod tests {
             let tau = (epsilon / 2.0f64).tanh();
             match stage.estimate() {
                 Some(theta) => {
-                    assert!(
-                        (tau * (1.0 - 2.0 * normal::cdf(threshold - theta)) - mean).abs() < 2e-15,
-                        "ε = {epsilon}"
-                    );
+                    assert!((tau * (1.0 - 2.0 * normal::cdf(threshold - theta)) - mean).abs() < 2e-15, "ε = {epsilon}");
                 }
                 None => assert!(mean.abs() >= tau * (1.0 - 1e-9), "ε = {epsilon}"),
             }
@@ -257,9 +228,7 @@ mod tests {
         let floor = 1.0 / (1.0 + 1f64.exp());
         let interval = stage(1.0, 7.0, 0, 10_000).exact_interval(0.95).unwrap();
         assert_eq!(interval.low, f64::NEG_INFINITY);
-        let nearest = (0..10_000)
-            .find(|&k| clopper_pearson::limits(k, 10_000, 0.95).unwrap().1 > floor)
-            .unwrap();
+        let nearest = (0..10_000).find(|&k| clopper_pearson::limits(k, 10_000, 0.95).unwrap().1 > floor).unwrap();
         assert_eq!(interval, stage(1.0, 7.0, nearest, 10_000).exact_interval(0.95).unwrap());
         assert!(interval.high < 7.0 && interval.high.is_finite());
         let mirror = stage(1.0, 7.0, 10_000, 10_000).exact_interval(0.95).unwrap();
@@ -308,17 +277,11 @@ mod tests {
     fn tampered_stages_are_refused() {
         let good = serde_json::to_string(&stage(1.0, 0.5, 55, 100)).unwrap();
         assert!(serde_json::from_str::<SignStage>(&good).is_ok());
-        for (from, to) in [
-            ("55", "101"),
-            ("\"scale\":1.0", "\"scale\":0.0"),
-            ("\"scale\":1.0", "\"scale\":-1.0"),
-            ("0.5", "1e999"),
-        ] {
+        for (from, to) in
+            [("55", "101"), ("\"scale\":1.0", "\"scale\":0.0"), ("\"scale\":1.0", "\"scale\":-1.0"), ("0.5", "1e999")]
+        {
             assert!(good.contains(from));
-            assert!(
-                serde_json::from_str::<SignStage>(&good.replace(from, to)).is_err(),
-                "{to}"
-            );
+            assert!(serde_json::from_str::<SignStage>(&good.replace(from, to)).is_err(), "{to}");
         }
     }
 }

@@ -12,10 +12,12 @@ use std::f64::consts::PI;
 /// `first_stage` users answer at the start θ₀ and give θ̃; the others answer at θ̃ and give θ̂, falling back to θ̃.
 ///
 /// - n·MSE → $V = \frac{\pi}{2}\tau^{-2}$ when $n_1 \to \infty$ and $n_1/n \to 0$: for ε ≤ 1.048 nothing ε-private
-///   does better (Theorems 1 and 2 of [KS25], see `REFERENCES.md`).
+///   does better (Theorems 1 and 2 of [KS25]).
 /// - Rounds: 2. Questions: [`Sign`].
 ///
 /// For σ ≠ 1 wrap it in [`Rescaled`](crate::Rescaled). A running example opens the crate's documentation.
+///
+/// [KS25]: https://arxiv.org/abs/2402.04840
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoStage {
     epsilon: Epsilon,
@@ -47,27 +49,15 @@ impl TwoStage {
     /// At level ε from `start`, with `first_stage` ≥ 1 users in the first stage.
     pub fn new(epsilon: Epsilon, start: f64, first_stage: u64) -> Result<Self> {
         if first_stage == 0 {
-            return Err(Error::TooFew {
-                name: "first-stage",
-                least: 1,
-                value: 0,
-            });
+            return Err(Error::TooFew { name: "first-stage", least: 1, value: 0 });
         }
-        Ok(Self {
-            epsilon,
-            question: Sign::new(epsilon, start)?,
-            first_stage: Some(first_stage),
-        })
+        Ok(Self { epsilon, question: Sign::new(epsilon, start)?, first_stage: Some(first_stage) })
     }
 
     /// At level ε from `start`, with a first stage of the size that [`tuned_first_stage`](Self::tuned_first_stage)
     /// gives for the number of users.
     pub fn tuned(epsilon: Epsilon, start: f64) -> Result<Self> {
-        Ok(Self {
-            epsilon,
-            question: Sign::new(epsilon, start)?,
-            first_stage: None,
-        })
+        Ok(Self { epsilon, question: Sign::new(epsilon, start)?, first_stage: None })
     }
 
     /// A good size of the first stage for a start about half a σ off: $n_1 = \sqrt{c\,V_1(1/2)\,n}$, $c = 1 - 2\tau^2/\pi$.
@@ -100,28 +90,15 @@ impl StagedEstimator for TwoStage {
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
         if users < 2 {
-            return Err(Error::TooFew {
-                name: "users",
-                least: 2,
-                value: users,
-            });
+            return Err(Error::TooFew { name: "users", least: 2, value: users });
         }
-        let first_stage = self
-            .first_stage
-            .unwrap_or_else(|| Self::tuned_first_stage(self.epsilon, users));
+        let first_stage = self.first_stage.unwrap_or_else(|| Self::tuned_first_stage(self.epsilon, users));
         if first_stage >= users {
-            return Err(Error::TooMany {
-                name: "first-stage",
-                most: users - 1,
-                value: first_stage,
-            });
+            return Err(Error::TooMany { name: "first-stage", most: users - 1, value: first_stage });
         }
         let (question, second_stage) = (self.question, users - first_stage);
         let state = TwoStageState::First { question, second_stage };
-        Ok(Step::Ask {
-            round: Round::one(question, first_stage),
-            state,
-        })
+        Ok(Step::Ask { round: Round::one(question, first_stage), state })
     }
 
     fn advance(&self, state: TwoStageState, answers: &[Bits]) -> Result<StepOf<Self>> {
@@ -131,10 +108,7 @@ impl StagedEstimator for TwoStage {
                 let first = SignStage::new(question, answers);
                 let question = question.at(first.estimate().unwrap_or(question.threshold()))?;
                 let state = TwoStageState::Second { question, first };
-                Step::Ask {
-                    round: Round::one(question, second_stage),
-                    state,
-                }
+                Step::Ask { round: Round::one(question, second_stage), state }
             }
             TwoStageState::Second { question, first } => {
                 Step::Done(SignEstimate::new(SignStage::new(question, answers), Some(first)))

@@ -31,7 +31,9 @@ pub enum Optimum {
 
 /// The level up to which the sign mechanism is proved optimal for a Gaussian mean: $\ln\frac{1+12\pi}{1+4\pi} = 1.0482$.
 ///
-/// Theorem 1 of [KS25], see `REFERENCES.md`.
+/// Theorem 1 of [KS25].
+///
+/// [KS25]: https://arxiv.org/abs/2402.04840
 #[must_use]
 pub fn sign_optimal_until() -> f64 {
     ((1.0 + 12.0 * PI) / (1.0 + 4.0 * PI)).ln()
@@ -45,9 +47,7 @@ pub fn gaussian_mean(epsilon: Epsilon, sigma: f64) -> Optimum {
             reason: "the optimal mechanism for a Gaussian mean has a closed form only up to epsilon 1.048",
         };
     }
-    Optimum::Known {
-        information: 2.0 / PI * (epsilon.tau() / sigma).powi(2),
-    }
+    Optimum::Known { information: 2.0 / PI * (epsilon.tau() / sigma).powi(2) }
 }
 
 /// The location of a Laplace distribution with the given scale: $\tau^2/scale^2$ at every ε.
@@ -55,9 +55,7 @@ pub fn gaussian_mean(epsilon: Epsilon, sigma: f64) -> Optimum {
 /// Its score is ± 1/scale, a sign already: nothing is lost but by the randomised response.
 #[must_use]
 pub fn laplace_location(epsilon: Epsilon, scale: f64) -> Optimum {
-    Optimum::Known {
-        information: (epsilon.tau() / scale).powi(2),
-    }
+    Optimum::Known { information: (epsilon.tau() / scale).powi(2) }
 }
 
 #[cfg(test)]
@@ -72,12 +70,7 @@ mod tests {
         assert!(matches!(at(1.0483), Optimum::Unknown { .. }));
         // Four times the variance, and τ(1) from the definition.
         let tau = (1f64.exp() - 1.0) / (1f64.exp() + 1.0);
-        assert_eq!(
-            at(1.0),
-            Optimum::Known {
-                information: 2.0 / PI * (tau / 2.0).powi(2)
-            }
-        );
+        assert_eq!(at(1.0), Optimum::Known { information: 2.0 / PI * (tau / 2.0).powi(2) });
         let laplace = laplace_location(Epsilon::new(3.0).unwrap(), 0.5);
         assert!(
             matches!(laplace, Optimum::Known { information } if (information - 4.0 * 1.5f64.tanh().powi(2)).abs() < 1e-15)

@@ -32,9 +32,7 @@ impl IntervalResponse {
     pub fn new(epsilon: Epsilon, cuts: Vec<f64>) -> Result<Self> {
         let cuts = Cuts::new(cuts)?;
         let kernel = Kernel::response(epsilon, cuts.points().len() as u32 + 1)?;
-        Ok(Self {
-            channel: FiniteChannel::new(Partition::Cuts(cuts), kernel)?,
-        })
+        Ok(Self { channel: FiniteChannel::new(Partition::Cuts(cuts), kernel)? })
     }
 }
 
@@ -46,8 +44,6 @@ impl AsChannel for IntervalResponse {
 
 impl Rescale for IntervalResponse {
     fn rescale(self, factor: f64) -> Result<Self> {
-        Ok(Self {
-            channel: self.channel.rescale(factor)?,
-        })
+        Ok(Self { channel: self.channel.rescale(factor)? })
     }
 }

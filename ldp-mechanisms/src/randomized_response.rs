@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// - Report size: ⌈log₂ k⌉ bits. One random word per report.
 /// - Frequencies: $\hat p_z = (T_z/n - q)/(p - q)$ with p, q the two probabilities above is unbiased.
 /// - A category is a whole number 0..k as `f64`; what lies outside counts as the nearest one, because refusing it
-///   would make the answer depend on the private value. See [W65] and [KBR16] in `REFERENCES.md`.
+///   would make the answer depend on the private value. See [W65] and [KBR16].
 ///
 /// ```
 /// use ldp_core::{Epsilon, Finite, Mechanism};
@@ -22,6 +22,9 @@ use serde::{Deserialize, Serialize};
 /// assert!(response.epsilon().value() <= 1.0);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+///
+/// [W65]: https://doi.org/10.1080/01621459.1965.10480775
+/// [KBR16]: https://arxiv.org/abs/1602.07387
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RandomizedResponse {
@@ -33,15 +36,9 @@ impl RandomizedResponse {
     /// Response over `categories` ≥ 2 categories.
     pub fn new(epsilon: Epsilon, categories: u32) -> Result<Self> {
         if categories < 2 {
-            return Err(Error::TooFew {
-                name: "categories",
-                least: 2,
-                value: u64::from(categories),
-            });
+            return Err(Error::TooFew { name: "categories", least: 2, value: u64::from(categories) });
         }
-        Ok(Self {
-            response: IntervalResponse::new(epsilon, (1..categories).map(f64::from).collect())?,
-        })
+        Ok(Self { response: IntervalResponse::new(epsilon, (1..categories).map(f64::from).collect())? })
     }
 }
 

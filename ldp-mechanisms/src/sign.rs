@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// - Report size: 1 bit. One random word per report; about 7.3 words per 64 reports in bulk.
 /// - `sgn(0)` counts as plus: the cell is closed on the left.
 ///
-/// The thin form of a [`FiniteChannel`], 16 bytes and `Copy`. Theorem 1 of [KS25], see `REFERENCES.md`.
+/// The thin form of a [`FiniteChannel`], 16 bytes and `Copy`. Theorem 1 of [KS25].
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism};
@@ -27,6 +27,8 @@ use serde::{Deserialize, Serialize};
 /// assert!((sign.tau() - 0.5f64.tanh()).abs() < 1e-16);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+///
+/// [KS25]: https://arxiv.org/abs/2402.04840
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Raw", into = "Raw")]
 pub struct Sign {
@@ -145,10 +147,7 @@ impl Mechanism for Sign {
     {
         let mut ones = 0;
         for chunk in inputs.chunks(64) {
-            let signs = chunk
-                .iter()
-                .rev()
-                .fold(0u64, |bits, x| bits << 1 | u64::from(*x >= self.threshold));
+            let signs = chunk.iter().rev().fold(0u64, |bits, x| bits << 1 | u64::from(*x >= self.threshold));
             let kept = u64::MAX >> (64 - chunk.len());
             ones += u64::from(((signs ^ self.lies(rng)) & kept).count_ones());
         }
@@ -178,10 +177,7 @@ impl Finite for Sign {
 
 impl Publish for Sign {
     fn publish(&self) -> FiniteChannel {
-        let kernel = Kernel::Response {
-            reports: 2,
-            lie: self.lie,
-        };
+        let kernel = Kernel::Response { reports: 2, lie: self.lie };
         FiniteChannel::new(Partition::Threshold(self.threshold), kernel).expect("checked on construction")
     }
 }

@@ -39,10 +39,7 @@ struct Record {
 pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     // All flags are checked before the data are touched.
     let built = registry::model(&args.model)?;
-    let known = Known {
-        epsilon: args.epsilon,
-        sigma: built.scale,
-    };
+    let known = Known { epsilon: args.epsilon, sigma: built.scale };
     let (estimator, spec) = registry::estimator(&args.estimator, known)?;
     let rng = match common.seed {
         Some(seed) => ChaCha12Rng::seed_from_u64(seed),
@@ -63,7 +60,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         RowOrder::Random => Order::Random,
         RowOrder::File => Order::File,
     };
-    let collected = estimator.collect(&mut spool, order, rng)?;
+    let collected = estimator.collect(&mut spool, order, rng).with_context(|| format!("{spec} with {users} rows"))?;
     let estimate = &collected.estimate;
     let kind = args.interval.interval.unwrap_or(estimate.interval_kinds()[0]);
     let (interval, interval_reason) = match estimate.interval(kind, args.interval.level) {
@@ -72,10 +69,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         Err(error) => return Err(error.into()),
     };
     if common.seed.is_some() {
-        warn(
-            common.quiet,
-            "--seed makes the noise repeatable: the result is not private",
-        );
+        warn(common.quiet, "--seed makes the noise repeatable: the result is not private");
     }
     if let Some(note) = estimate.note() {
         warn(common.quiet, &format!("{note}; a start nearer to the mean would help"));
@@ -110,44 +104,24 @@ fn human(record: &Record) -> String {
     let show = |value: f64| significant(value, digits);
     let mut table = report::table(&[]);
     table.add_row(["estimate", &show(record.estimate)]);
-    let error = record
-        .standard_error
-        .map_or_else(|| "none: the counts lie at the boundary".into(), |e| significant(e, 3));
+    let error =
+        record.standard_error.map_or_else(|| "none: the counts lie at the boundary".into(), |e| significant(e, 3));
     table.add_row(["standard error", &error]);
     if let Some(interval) = record.interval {
         let ends = format!("{} to {}", show(interval.low), show(interval.high));
-        table.add_row([
-            &format!("{} {} interval", percent(interval.level), interval.kind),
-            &ends,
-        ]);
+        table.add_row([&format!("{} {} interval", percent(interval.level), interval.kind), &ends]);
     }
     if let Some(reason) = &record.interval_reason {
         table.add_row(["interval", reason]);
     }
-    let skipped = if record.skipped > 0 {
-        format!(" ({} rows skipped)", record.skipped)
-    } else {
-        String::new()
-    };
-    table.add_row([
-        "users",
-        &format!("{}{skipped}, in {} rounds", record.users, record.rounds),
-    ]);
+    let skipped = if record.skipped > 0 { format!(" ({} rows skipped)", record.skipped) } else { String::new() };
+    table.add_row(["users", &format!("{}{skipped}, in {} rounds", record.users, record.rounds)]);
     let epsilon = record.epsilon.map_or_else(String::new, |epsilon| epsilon.to_string());
-    let privacy = if record.private {
-        ""
-    } else {
-        ", but NOT private: the seed repeats the noise"
-    };
+    let privacy = if record.private { "" } else { ", but NOT private: the seed repeats the noise" };
     table.add_row(["epsilon", &format!("{epsilon} per user, once{privacy}")]);
     format!("{} on {}\n{table}\n", record.estimator, record.model)
 }
 
 fn percent(level: f64) -> String {
-    format!(
-        "{} %",
-        significant(100.0 * level, 3)
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-    )
+    format!("{} %", significant(100.0 * level, 3).trim_end_matches('0').trim_end_matches('.'))
 }

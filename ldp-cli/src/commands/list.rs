@@ -25,17 +25,11 @@ fn entries<B>(table: &[Entry<B>]) -> (Vec<Value>, String) {
     let mut text = report::table(&["name", "keys (default)", "what it is"]);
     let mut rows = Vec::new();
     for entry in table {
-        let keys: Vec<_> = entry
-            .keys
-            .iter()
-            .map(|key| format!("{} ({}): {}", key.name, key.default, key.help))
-            .collect();
+        let keys: Vec<_> =
+            entry.keys.iter().map(|key| format!("{} ({}): {}", key.name, key.default, key.help)).collect();
         text.add_row([entry.name, &keys.join("\n"), entry.summary]);
-        let keys: Vec<_> = entry
-            .keys
-            .iter()
-            .map(|key| json!({"name": key.name, "default": key.default, "help": key.help}))
-            .collect();
+        let keys: Vec<_> =
+            entry.keys.iter().map(|key| json!({"name": key.name, "default": key.default, "help": key.help})).collect();
         rows.push(json!({"name": entry.name, "summary": entry.summary, "keys": keys}));
     }
     (rows, text.to_string())

@@ -5,6 +5,7 @@ use crate::args::{Common, Simulate};
 use crate::progress::Progress;
 use crate::registry::{self, Known};
 use crate::report::{self, significant};
+use anyhow::Context;
 use ldp_core::drive::{Summary, in_batches};
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
 use ldp_core::{Error, IntervalKind};
@@ -62,32 +63,20 @@ struct IntervalRecord {
 /// Runs the simulation and prints its record.
 pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let built = registry::model(&args.model)?;
-    let known = Known {
-        epsilon: args.epsilon,
-        sigma: built.scale,
-    };
+    let known = Known { epsilon: args.epsilon, sigma: built.scale };
     let (estimator, spec) = registry::estimator(&args.estimator, known)?;
     // Everything that can be wrong is found before the first draw.
-    built.model.check_theta(args.theta)?;
-    estimator.begin(args.users)?;
+    built.model.check_theta(args.theta).with_context(|| format!("--theta {} for {}", args.theta, built.spec))?;
+    estimator.begin(args.users).with_context(|| format!("{spec} with --users {}", args.users))?;
     if !built.symmetric {
         warn(
             common.quiet,
-            &format!(
-                "{spec} finds the centre of a symmetric family; under {} it may not tend to theta",
-                built.spec
-            ),
+            &format!("{spec} finds the centre of a symmetric family; under {} it may not tend to theta", built.spec),
         );
     }
     let seed = common.seed.unwrap_or(SEED);
     let (theta, users, fidelity) = (args.theta, args.users, args.fidelity);
-    let setting = Setting {
-        model: &*built.model,
-        theta,
-        users,
-        seed,
-        fidelity,
-    };
+    let setting = Setting { model: &*built.model, theta, users, seed, fidelity };
 
     let started = Instant::now();
     let mut pool = rayon::ThreadPoolBuilder::new();
@@ -95,9 +84,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         pool = pool.num_threads(usize::from(threads));
     }
     let progress = Progress::new("simulating", Some(args.replications), common.quiet);
-    let summary = pool
-        .build()?
-        .install(|| summarise(&*estimator, &setting, args, progress))?;
+    let summary = pool.build()?.install(|| summarise(&*estimator, &setting, args, progress))?;
     let seconds = started.elapsed().as_secs_f64();
 
     let chosen = match args.interval.interval {
@@ -105,10 +92,8 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         Some(kind) => summary.coverage().iter().find(|entry| entry.kind == kind),
     };
     let reason = "this protocol does not have it; see 'intervals' of --format json for those it has";
-    let chosen = *chosen.ok_or(Error::NoInterval {
-        kind: args.interval.interval.unwrap_or(IntervalKind::Exact),
-        reason,
-    })?;
+    let chosen =
+        *chosen.ok_or(Error::NoInterval { kind: args.interval.interval.unwrap_or(IntervalKind::Exact), reason })?;
     let share = |count: u64| count as f64 / summary.replications() as f64;
     let (bound, bound_reason) = match (built.optimum)(args.epsilon) {
         Optimum::Known { information } => (Some(1.0 / information), None),
@@ -128,9 +113,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         fidelity,
         seed,
         scaled_mse,
-        scaled_mse_interval: summary
-            .mse_interval(MSE_LEVEL)
-            .map(|interval| interval.map(|end| n * end)),
+        scaled_mse_interval: summary.mse_interval(MSE_LEVEL).map(|interval| interval.map(|end| n * end)),
         scaled_mse_level: MSE_LEVEL,
         bias: summary.bias(),
         variance: summary.variance(),
@@ -180,36 +163,18 @@ fn summarise(
 fn human(record: &Record) -> String {
     let mut table = report::table(&[]);
     let interval = record.scaled_mse_interval.map_or_else(String::new, |[low, high]| {
-        format!(
-            "{} % interval {} to {}",
-            100.0 * record.scaled_mse_level,
-            significant(low, 5),
-            significant(high, 5)
-        )
+        format!("{} % interval {} to {}", 100.0 * record.scaled_mse_level, significant(low, 5), significant(high, 5))
     });
     table.add_row(["n·MSE", &significant(record.scaled_mse, 5), &interval]);
-    let bound = record
-        .bound
-        .map_or_else(|| "unknown".into(), |bound| significant(bound, 5));
-    table.add_row([
-        "bound",
-        &bound,
-        record
-            .bound_reason
-            .unwrap_or("1/sup I over all mechanisms at this epsilon"),
-    ]);
-    let efficiency = record
-        .efficiency
-        .map_or_else(|| "unknown".into(), |value| significant(value, 4));
+    let bound = record.bound.map_or_else(|| "unknown".into(), |bound| significant(bound, 5));
+    table.add_row(["bound", &bound, record.bound_reason.unwrap_or("1/sup I over all mechanisms at this epsilon")]);
+    let efficiency = record.efficiency.map_or_else(|| "unknown".into(), |value| significant(value, 4));
     table.add_row(["efficiency", &efficiency, "bound / n·MSE"]);
     table.add_row(["bias", &significant(record.bias, 3), ""]);
     table.add_row(["variance", &significant(record.variance, 4), ""]);
     for entry in &record.intervals {
         let mut remark = format!("nominal {} %", significant(100.0 * record.level, 3));
-        for (share, what) in [
-            (entry.infinite, "with an infinite end"),
-            (entry.missing, "without an interval"),
-        ] {
+        for (share, what) in [(entry.infinite, "with an infinite end"), (entry.missing, "without an interval")] {
             if share > 0.0 {
                 remark += &format!("; {} % {what}", significant(100.0 * share, 3));
             }
@@ -217,11 +182,7 @@ fn human(record: &Record) -> String {
         if let Some(width) = entry.mean_finite_width {
             remark += &format!("; mean finite width {}", significant(width, 4));
         }
-        table.add_row([
-            &format!("{} coverage", entry.kind),
-            &format!("{:.2} %", 100.0 * entry.coverage),
-            &remark,
-        ]);
+        table.add_row([&format!("{} coverage", entry.kind), &format!("{:.2} %", 100.0 * entry.coverage), &remark]);
     }
     if record.fallbacks > 0.0 {
         let share = format!("{} %", significant(100.0 * record.fallbacks, 3));

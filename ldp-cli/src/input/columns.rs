@@ -19,15 +19,9 @@ pub(super) fn choose(file: &str, wanted: Option<&str>, available: &Names) -> Res
     };
     let Some(wanted) = wanted else {
         return if count == 1 {
-            Ok(Choice {
-                index: 0,
-                by_name: false,
-            })
+            Ok(Choice { index: 0, by_name: false })
         } else {
-            Err(InputError::ColumnNeeded {
-                file: file.to_owned(),
-                available: available.clone(),
-            })
+            Err(InputError::ColumnNeeded { file: file.to_owned(), available: available.clone() })
         };
     };
     let wanted = wanted.trim();
@@ -35,18 +29,13 @@ pub(super) fn choose(file: &str, wanted: Option<&str>, available: &Names) -> Res
     if let Some((index, _)) = same.next() {
         return match same.count() {
             0 => Ok(Choice { index, by_name: true }),
-            more => Err(InputError::AmbiguousColumn {
-                file: file.to_owned(),
-                column: wanted.to_owned(),
-                count: more + 1,
-            }),
+            more => {
+                Err(InputError::AmbiguousColumn { file: file.to_owned(), column: wanted.to_owned(), count: more + 1 })
+            }
         };
     }
     match wanted.parse::<usize>() {
-        Ok(number) if (1..=count).contains(&number) => Ok(Choice {
-            index: number - 1,
-            by_name: false,
-        }),
+        Ok(number) if (1..=count).contains(&number) => Ok(Choice { index: number - 1, by_name: false }),
         _ => Err(InputError::UnknownColumn {
             file: file.to_owned(),
             column: wanted.to_owned(),
@@ -62,12 +51,7 @@ pub(super) fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> 
     let limit = (wanted.len() / 3).max(1);
     names
         .iter()
-        .map(|name| {
-            (
-                distance(&wanted, &name.to_lowercase().chars().collect::<Vec<_>>()),
-                name.as_str(),
-            )
-        })
+        .map(|name| (distance(&wanted, &name.to_lowercase().chars().collect::<Vec<_>>()), name.as_str()))
         // A name of one letter is one change away from every other: that is no similarity.
         .filter(|(changes, name)| *changes <= limit && *changes < name.chars().count())
         .min_by_key(|(changes, _)| *changes)
@@ -114,19 +98,10 @@ mod tests {
 
     #[test]
     fn no_column_is_needed_if_there_is_only_one() {
-        assert_eq!(
-            choose("f", None, &named(&["x"])).unwrap(),
-            Choice {
-                index: 0,
-                by_name: false
-            }
-        );
+        assert_eq!(choose("f", None, &named(&["x"])).unwrap(), Choice { index: 0, by_name: false });
         let error = choose("f", None, &named(&["x", "y"])).unwrap_err();
         assert!(matches!(error, InputError::ColumnNeeded { .. }));
-        assert_eq!(
-            error.to_string(),
-            "f: choose one column with --column, available: \"x\", \"y\""
-        );
+        assert_eq!(error.to_string(), "f: choose one column with --column, available: \"x\", \"y\"");
     }
 
     #[test]
@@ -139,10 +114,7 @@ mod tests {
         );
         let error = choose("f", Some("salary"), &Names::Numbered(3)).unwrap_err();
         assert!(matches!(&error, InputError::UnknownColumn { nearest: None, .. }));
-        assert_eq!(
-            error.to_string(),
-            "f: no column \"salary\", available: 1 to 3, without names"
-        );
+        assert_eq!(error.to_string(), "f: no column \"salary\", available: 1 to 3, without names");
     }
 
     #[test]

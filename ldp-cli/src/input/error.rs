@@ -91,10 +91,7 @@ pub enum InputError {
         nearest: Option<String>,
     },
     /// A name that several columns share.
-    #[error(
-        "{file}: {count} columns are named \"{}\": give the number of one, counted from 1",
-        shown(column)
-    )]
+    #[error("{file}: {count} columns are named \"{}\": give the number of one, counted from 1", shown(column))]
     AmbiguousColumn {
         /// The file.
         file: String,
@@ -183,10 +180,7 @@ pub enum InputError {
         found: String,
     },
     /// A Parquet column inside a group or list.
-    #[error(
-        "{file}: column \"{}\" is nested or repeated: expected one value per row",
-        shown(column)
-    )]
+    #[error("{file}: column \"{}\" is nested or repeated: expected one value per row", shown(column))]
     NestedColumn {
         /// The file.
         file: String,
@@ -194,10 +188,7 @@ pub enum InputError {
         column: String,
     },
     /// A Parquet file, and a program without Parquet.
-    #[cfg_attr(
-        feature = "parquet",
-        expect(dead_code, reason = "only for a program without Parquet")
-    )]
+    #[cfg_attr(feature = "parquet", expect(dead_code, reason = "only for a program without Parquet"))]
     #[error("{file}: this program was built without Parquet support (feature \"parquet\")")]
     WithoutParquet {
         /// The file.
@@ -264,11 +255,7 @@ impl Found {
     pub(super) fn text(cell: &[u8]) -> Self {
         // Four bytes at most per character shown, so that a huge cell is not converted whole.
         let beginning = &cell[..cell.len().min(4 * (SHOWN + 1))];
-        if cell.is_empty() {
-            Self::Empty
-        } else {
-            Self::Text(shown(&String::from_utf8_lossy(beginning)))
-        }
+        if cell.is_empty() { Self::Empty } else { Self::Text(shown(&String::from_utf8_lossy(beginning))) }
     }
 }
 
@@ -300,11 +287,7 @@ impl fmt::Display for Names {
                 for (index, name) in names.iter().take(LISTED).enumerate() {
                     write!(f, "{}\"{}\"", if index == 0 { "" } else { ", " }, shown(name))?;
                 }
-                if names.len() > LISTED {
-                    write!(f, " and {} more", names.len() - LISTED)
-                } else {
-                    Ok(())
-                }
+                if names.len() > LISTED { write!(f, " and {} more", names.len() - LISTED) } else { Ok(()) }
             }
             Self::Numbered(1) => f.write_str("1, without a name"),
             Self::Numbered(count) => write!(f, "1 to {count}, without names"),
@@ -322,9 +305,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest
-        .map(|name| format!(" (did you mean \"{}\"?)", shown(name)))
-        .unwrap_or_default()
+    nearest.map(|name| format!(" (did you mean \"{}\"?)", shown(name))).unwrap_or_default()
 }
 
 fn no_rows(skipped: u64) -> String {
@@ -347,19 +328,13 @@ mod tests {
             column: Label::Name("x".to_owned()),
             found: Found::text(b"abc"),
         };
-        assert_eq!(
-            error.to_string(),
-            "data.csv: line 17, column \"x\": expected a finite number, found \"abc\""
-        );
+        assert_eq!(error.to_string(), "data.csv: line 17, column \"x\": expected a finite number, found \"abc\"");
     }
 
     #[test]
     fn a_cell_is_shortened_and_cannot_control_the_terminal() {
         assert_eq!(Found::text(b"\x1b[31mred\n").to_string(), r#""\u{1b}[31mred\n""#);
-        assert_eq!(
-            Found::text("é".repeat(1000).as_bytes()),
-            Found::Text("é".repeat(40) + "…")
-        );
+        assert_eq!(Found::text("é".repeat(1000).as_bytes()), Found::Text("é".repeat(40) + "…"));
         assert_eq!(Found::text(b"\xff"), Found::Text("\u{fffd}".to_owned()));
     }
 

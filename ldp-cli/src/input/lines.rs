@@ -21,18 +21,12 @@ mod tests {
     use super::super::{InputError, Layout, Options};
 
     fn lines() -> Options {
-        Options {
-            layout: Some(Layout::Lines),
-            ..Options::default()
-        }
+        Options { layout: Some(Layout::Lines), ..Options::default() }
     }
 
     #[test]
     fn one_number_a_line() {
-        assert_eq!(
-            values("a.txt", b"1\n2.5\r\n -3e2 \n4", &lines()).unwrap().0,
-            [1.0, 2.5, -300.0, 4.0]
-        );
+        assert_eq!(values("a.txt", b"1\n2.5\r\n -3e2 \n4", &lines()).unwrap().0, [1.0, 2.5, -300.0, 4.0]);
         assert_eq!(values("a.txt", b"\xef\xbb\xbf1\n2\n", &lines()).unwrap().0, [1.0, 2.0]);
     }
 
@@ -42,21 +36,10 @@ mod tests {
         let error = values("a.txt", b"1\n\n2\n", &lines()).unwrap_err();
         assert!(matches!(
             &error,
-            InputError::Cell {
-                place: Place::Line(2),
-                found: Found::Empty,
-                column: Label::Only,
-                ..
-            }
+            InputError::Cell { place: Place::Line(2), found: Found::Empty, column: Label::Only, .. }
         ));
-        assert_eq!(
-            error.to_string(),
-            "a.txt: line 2: expected a finite number, found an empty cell"
-        );
-        let skip = Options {
-            skip_invalid: true,
-            ..lines()
-        };
+        assert_eq!(error.to_string(), "a.txt: line 2: expected a finite number, found an empty cell");
+        let skip = Options { skip_invalid: true, ..lines() };
         assert_eq!(values("a.txt", b"1\n\n\n2\nx\n\n", &skip).unwrap(), (vec![1.0, 2.0], 3));
     }
 
@@ -71,23 +54,14 @@ mod tests {
     #[test]
     fn an_empty_file_has_no_rows() {
         for bytes in [&b""[..], b"\n\n", b"\xef\xbb\xbf"] {
-            assert!(matches!(
-                values("a.txt", bytes, &lines()),
-                Err(InputError::NoRows { skipped: 0, .. })
-            ));
+            assert!(matches!(values("a.txt", bytes, &lines()), Err(InputError::NoRows { skipped: 0, .. })));
         }
     }
 
     #[test]
     fn a_named_column_is_refused() {
-        let options = Options {
-            column: Some("x".to_owned()),
-            ..lines()
-        };
-        assert!(matches!(
-            values("a.txt", b"1\n", &options),
-            Err(InputError::UnknownColumn { .. })
-        ));
+        let options = Options { column: Some("x".to_owned()), ..lines() };
+        assert!(matches!(values("a.txt", b"1\n", &options), Err(InputError::UnknownColumn { .. })));
     }
 
     #[test]

@@ -18,10 +18,7 @@
 //! 3. else (standard input, `.txt`, anything) by the first line: Parquet if it begins with `PAR1`, CSV if a column
 //!    was asked for or the line has a comma, and otherwise one number a line.
 
-#![cfg_attr(
-    not(feature = "parquet"),
-    allow(dead_code, reason = "only Parquet has nulls, types and row groups")
-)]
+#![cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet has nulls, types and row groups"))]
 
 mod columns;
 mod csv;
@@ -76,12 +73,7 @@ pub struct Options {
 impl Default for Options {
     /// The only column of a file with a header, every cell a number.
     fn default() -> Self {
-        Self {
-            column: None,
-            header: true,
-            layout: None,
-            skip_invalid: false,
-        }
+        Self { column: None, header: true, layout: None, skip_invalid: false }
     }
 }
 
@@ -107,9 +99,7 @@ pub fn read(path: &Path, options: &Options, progress: &mut dyn FnMut(u64)) -> Re
 }
 
 fn column_of(source: Source, options: &Options, progress: &mut dyn FnMut(u64)) -> Result<Column, InputError> {
-    let layout = options
-        .layout
-        .unwrap_or_else(|| source.layout(options.column.is_some()));
+    let layout = options.layout.unwrap_or_else(|| source.layout(options.column.is_some()));
     // The temporary file comes first: a full disk should not wait for the end of the input to show.
     let mut sink = Sink::new(source.name().to_owned(), options.skip_invalid, progress)?;
     match layout {
@@ -120,9 +110,7 @@ fn column_of(source: Source, options: &Options, progress: &mut dyn FnMut(u64)) -
         Layout::Parquet => parquet::read(source, options, &mut sink)?,
         #[cfg(not(feature = "parquet"))]
         Layout::Parquet => {
-            return Err(InputError::WithoutParquet {
-                file: source.name().to_owned(),
-            });
+            return Err(InputError::WithoutParquet { file: source.name().to_owned() });
         }
     }
     sink.finish()
@@ -161,10 +149,7 @@ mod tests {
     }
 
     pub(super) fn named(column: &str) -> Options {
-        Options {
-            column: Some(column.to_owned()),
-            ..Options::default()
-        }
+        Options { column: Some(column.to_owned()), ..Options::default() }
     }
 
     #[test]
@@ -186,10 +171,7 @@ mod tests {
 
     #[test]
     fn the_layout_asked_for_wins() {
-        let options = Options {
-            layout: Some(Layout::Lines),
-            ..Options::default()
-        };
+        let options = Options { layout: Some(Layout::Lines), ..Options::default() };
         assert_eq!(values("a.csv", b"1\n2\n", &options).unwrap().0, [1.0, 2.0]);
     }
 
@@ -208,12 +190,7 @@ mod tests {
         let missing = folder.path().join("missing.csv");
         let error = read(&missing, &Options::default(), &mut |_| ()).unwrap_err();
         assert!(matches!(&error, InputError::Open { source, .. } if source.kind() == std::io::ErrorKind::NotFound));
-        assert!(
-            error
-                .to_string()
-                .starts_with(&format!("cannot open {}: ", missing.display())),
-            "{error}"
-        );
+        assert!(error.to_string().starts_with(&format!("cannot open {}: ", missing.display())), "{error}");
 
         let error = read(folder.path(), &Options::default(), &mut |_| ()).unwrap_err();
         assert!(matches!(&error, InputError::Open { source, .. } if source.kind() == std::io::ErrorKind::IsADirectory));

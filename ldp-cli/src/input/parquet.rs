@@ -53,12 +53,7 @@ pub(super) fn read(source: Source, options: &Options, sink: &mut Sink<'_>) -> Re
     let mut row = 0;
     for group in 0..reader.num_row_groups() {
         let first = row;
-        let mut batches = Batches {
-            file: &name,
-            optional: column.max_def_level() > 0,
-            row: &mut row,
-            sink,
-        };
+        let mut batches = Batches { file: &name, optional: column.max_def_level() > 0, row: &mut row, sink };
         match decode(&name, || reader.get_row_group(group)?.get_column_reader(index))? {
             ColumnReader::DoubleColumnReader(values) => batches.feed(values, |value| Ok(*value))?,
             ColumnReader::FloatColumnReader(values) => batches.feed(values, |value| Ok(f64::from(*value)))?,
@@ -77,22 +72,13 @@ fn check_rows(file: &str, expected: i64, found: u64) -> Result<(), InputError> {
     if u64::try_from(expected) == Ok(found) {
         return Ok(());
     }
-    Err(InputError::RowCount {
-        file: file.to_owned(),
-        expected,
-        found,
-    })
+    Err(InputError::RowCount { file: file.to_owned(), expected, found })
 }
 
 /// Runs a step of the decoder.
 fn decode<T>(file: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, InputError> {
-    let failed = |source| InputError::Parquet {
-        file: file.to_owned(),
-        source,
-    };
-    guarded(step)
-        .map_err(|panicked| failed(panicked.into()))?
-        .map_err(|error| failed(error.into()))
+    let failed = |source| InputError::Parquet { file: file.to_owned(), source };
+    guarded(step).map_err(|panicked| failed(panicked.into()))?.map_err(|error| failed(error.into()))
 }
 
 /// What the integers of a column stand for.
@@ -108,10 +94,7 @@ impl Meaning {
     /// The meaning of a column of numbers, one per row; an error for any other column.
     fn of(file: &str, column: &ColumnDescriptor) -> Result<Self, InputError> {
         if column.max_rep_level() > 0 || column.path().parts().len() > 1 {
-            return Err(InputError::NestedColumn {
-                file: file.to_owned(),
-                column: column.path().string(),
-            });
+            return Err(InputError::NestedColumn { file: file.to_owned(), column: column.path().string() });
         }
         let meaning = match (column.logical_type_ref(), column.converted_type()) {
             (Some(LogicalType::Integer(integer)), _) => Self::integer(integer.is_signed),
@@ -143,9 +126,7 @@ impl Meaning {
     }
 
     fn decimal(scale: i32) -> Option<Self> {
-        (0..=EXACT_SCALE)
-            .contains(&scale)
-            .then(|| Self::Decimal(10f64.powi(scale)))
+        (0..=EXACT_SCALE).contains(&scale).then(|| Self::Decimal(10f64.powi(scale)))
     }
 
     fn of_i32(self, value: i32) -> Result<f64, Found> {
@@ -180,11 +161,7 @@ fn column_type(file: &str, column: &ColumnDescriptor) -> InputError {
         }
         (converted, _) => format!("{physical} ({converted})"),
     };
-    InputError::ColumnType {
-        file: file.to_owned(),
-        column: column.path().string(),
-        found,
-    }
+    InputError::ColumnType { file: file.to_owned(), column: column.path().string(), found }
 }
 
 /// Moves the values of one row group to the sink.
@@ -209,9 +186,7 @@ impl Batches<'_, '_> {
         loop {
             values.clear();
             levels.clear();
-            let (rows, ..) = decode(self.file, || {
-                reader.read_records(BATCH, Some(&mut levels), None, &mut values)
-            })?;
+            let (rows, ..) = decode(self.file, || reader.read_records(BATCH, Some(&mut levels), None, &mut values))?;
             if rows == 0 {
                 return Ok(());
             }

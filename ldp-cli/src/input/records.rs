@@ -66,13 +66,7 @@ pub(super) struct Records<R> {
 impl<R: Read> Records<R> {
     /// A scanner of `input`, called `name` in messages.
     pub fn new(name: String, input: R, syntax: Syntax) -> Self {
-        Self {
-            name,
-            input: BufReader::with_capacity(BUFFER, input),
-            syntax,
-            line: 1,
-            after_return: false,
-        }
+        Self { name, input: BufReader::with_capacity(BUFFER, input), syntax, line: 1, after_return: false }
     }
 
     /// What messages call the input.
@@ -88,29 +82,19 @@ impl<R: Read> Records<R> {
             Syntax::Separated(byte) => Some(byte),
             Syntax::Line => None,
         };
-        let mut record = Record {
-            line: self.line,
-            cells: 1,
-            blank: 0,
-        };
+        let mut record = Record { line: self.line, cells: 1, blank: 0 };
         let mut state = State::Start;
         loop {
             let bytes = match self.input.fill_buf() {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(source) => {
-                    return Err(InputError::Read {
-                        file: self.name.clone(),
-                        source,
-                    });
+                    return Err(InputError::Read { file: self.name.clone(), source });
                 }
             };
             if bytes.is_empty() {
                 return match state {
-                    State::Quoted => Err(InputError::OpenQuote {
-                        file: self.name.clone(),
-                        line: record.line,
-                    }),
+                    State::Quoted => Err(InputError::OpenQuote { file: self.name.clone(), line: record.line }),
                     State::Start | State::Padding if record.cells == 1 => Ok(None),
                     _ => Ok(Some(record)),
                 };
@@ -211,34 +195,19 @@ mod tests {
             })?;
             let Some(record) = record else { return Ok(all) };
             cells.resize(record.cells, Vec::new());
-            all.push((
-                record,
-                cells
-                    .iter()
-                    .map(|cell| String::from_utf8_lossy(cell).into_owned())
-                    .collect(),
-            ));
+            all.push((record, cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()));
         }
     }
 
     const COMMA: Syntax = Syntax::Separated(b',');
 
     fn lines(text: &str) -> Vec<(u64, u64)> {
-        scan(text.as_bytes(), COMMA, 64)
-            .unwrap()
-            .iter()
-            .map(|(record, _)| (record.line, record.blank))
-            .collect()
+        scan(text.as_bytes(), COMMA, 64).unwrap().iter().map(|(record, _)| (record.line, record.blank)).collect()
     }
 
     #[test]
     fn lines_are_counted_whatever_ends_them() {
-        for text in [
-            "x\n1\n\n\nabc\n",
-            "x\r\n1\r\n\r\n\r\nabc",
-            "x\r1\r\r\rabc\r",
-            "x\n1\r\n\n\r\nabc\n\n\n  \n",
-        ] {
+        for text in ["x\n1\n\n\nabc\n", "x\r\n1\r\n\r\n\r\nabc", "x\r1\r\r\rabc\r", "x\n1\r\n\n\r\nabc\n\n\n  \n"] {
             assert_eq!(lines(text), [(1, 0), (2, 0), (5, 2)], "{text:?}");
         }
         assert_eq!(lines("\"a\nb\",\"c\r\nd\re\"\n1,2\n"), [(1, 0), (5, 0)]);
@@ -257,10 +226,7 @@ mod tests {
     #[test]
     fn a_line_is_a_cell_whatever_is_in_it() {
         let all = scan(b"1,2\n \"a\n\"\n", Syntax::Line, 64).unwrap();
-        assert_eq!(
-            all.iter().map(|(_, cells)| cells[0].as_str()).collect::<Vec<_>>(),
-            ["1,2", "\"a", "\""]
-        );
+        assert_eq!(all.iter().map(|(_, cells)| cells[0].as_str()).collect::<Vec<_>>(), ["1,2", "\"a", "\""]);
     }
 
     #[test]
@@ -283,11 +249,8 @@ mod tests {
                     Err(error) => panic!("{error}"),
                 };
                 assert_eq!(ours, scan(&text, COMMA, 1).unwrap());
-                let ours: Vec<_> = ours
-                    .iter()
-                    .map(|(_, cells)| trimmed(cells))
-                    .filter(|cells| *cells != [""])
-                    .collect();
+                let ours: Vec<_> =
+                    ours.iter().map(|(_, cells)| trimmed(cells)).filter(|cells| *cells != [""]).collect();
                 assert_eq!(ours, reference(&text), "{:?}", String::from_utf8_lossy(&text));
             }
         }
@@ -300,17 +263,11 @@ mod tests {
     /// The cells according to the `csv` crate. Left out, here and above: a line of nothing but spaces or an empty pair
     /// of quotes, where the two differ in what is blank.
     fn reference(text: &[u8]) -> Vec<Vec<String>> {
-        let mut reader = ::csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(text);
+        let mut reader = ::csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
         let mut record = ::csv::ByteRecord::new();
         let mut all = Vec::new();
         while reader.read_byte_record(&mut record).unwrap() {
-            let cells: Vec<_> = record
-                .iter()
-                .map(|cell| String::from_utf8_lossy(cell).into_owned())
-                .collect();
+            let cells: Vec<_> = record.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
             all.push(trimmed(&cells));
         }
         all.retain(|cells| *cells != [""]);

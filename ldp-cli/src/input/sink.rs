@@ -24,15 +24,7 @@ impl<'a> Sink<'a> {
     /// A sink for a column of `file` that is not yet known.
     pub fn new(file: String, skip_invalid: bool, progress: &'a mut dyn FnMut(u64)) -> Result<Self, InputError> {
         let spool = SpoolWriter::new()?;
-        Ok(Self {
-            file,
-            column: Label::Only,
-            spool,
-            rows: 0,
-            skipped: 0,
-            skip_invalid,
-            progress,
-        })
+        Ok(Self { file, column: Label::Only, spool, rows: 0, skipped: 0, skip_invalid, progress })
     }
 
     /// Says which column the cells are from.
@@ -54,22 +46,13 @@ impl<'a> Sink<'a> {
 
     /// Takes a number.
     pub fn number(&mut self, place: Place, value: f64) -> Result<(), InputError> {
-        if value.is_finite() {
-            self.accept(value)
-        } else {
-            self.refuse(place, Found::NotFinite(value))
-        }
+        if value.is_finite() { self.accept(value) } else { self.refuse(place, Found::NotFinite(value)) }
     }
 
     /// Takes something that is not a number.
     pub fn refuse(&mut self, place: Place, found: Found) -> Result<(), InputError> {
         if !self.skip_invalid {
-            return Err(InputError::Cell {
-                file: self.file.clone(),
-                place,
-                column: self.column.clone(),
-                found,
-            });
+            return Err(InputError::Cell { file: self.file.clone(), place, column: self.column.clone(), found });
         }
         self.skipped += 1;
         self.count();
@@ -92,16 +75,10 @@ impl<'a> Sink<'a> {
     /// The column, complete.
     pub fn finish(self) -> Result<Column, InputError> {
         if self.rows == self.skipped {
-            return Err(InputError::NoRows {
-                file: self.file,
-                skipped: self.skipped,
-            });
+            return Err(InputError::NoRows { file: self.file, skipped: self.skipped });
         }
         (self.progress)(self.rows);
-        Ok(Column {
-            spool: self.spool.finish()?,
-            skipped: self.skipped,
-        })
+        Ok(Column { spool: self.spool.finish()?, skipped: self.skipped })
     }
 }
 
@@ -123,35 +100,17 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_rust_reads_them() {
-        for (cell, value) in [
-            ("1", 1.0),
-            (" -2.5\t", -2.5),
-            ("+.5", 0.5),
-            ("5.", 5.0),
-            ("1E-3", 0.001),
-            ("1e-999", 0.0),
-            ("-0", -0.0),
-        ] {
+        for (cell, value) in
+            [("1", 1.0), (" -2.5\t", -2.5), ("+.5", 0.5), ("5.", 5.0), ("1E-3", 0.001), ("1e-999", 0.0), ("-0", -0.0)]
+        {
             assert_eq!(taken(cell.as_bytes()).unwrap().to_bits(), f64::to_bits(value), "{cell}");
         }
     }
 
     #[test]
     fn everything_else_is_refused() {
-        for cell in [
-            "NaN",
-            "inf",
-            "-Infinity",
-            "1e999",
-            "-1e999",
-            "abc",
-            "1,5",
-            "1_000",
-            "0x10",
-            "1 2",
-            "−1",
-            "1\0",
-        ] {
+        for cell in ["NaN", "inf", "-Infinity", "1e999", "-1e999", "abc", "1,5", "1_000", "0x10", "1 2", "−1", "1\0"]
+        {
             assert!(matches!(taken(cell.as_bytes()), Err(Found::Text(_))), "{cell}");
         }
         assert_eq!(taken(b""), Err(Found::Empty));

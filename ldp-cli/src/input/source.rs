@@ -46,10 +46,7 @@ impl Source {
             return Self::stream("standard input", io::stdin());
         }
         let name = path.display().to_string();
-        let failed = |source| InputError::Open {
-            file: name.clone(),
-            source,
-        };
+        let failed = |source| InputError::Open { file: name.clone(), source };
         let file = File::open(path).map_err(failed)?;
         let kind = file.metadata().map_err(failed)?;
         if kind.is_dir() {
@@ -57,11 +54,7 @@ impl Source {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
         // A named pipe has a path, yet cannot be read twice.
-        let rest = if kind.is_file() {
-            Rest::File(file)
-        } else {
-            Rest::Stream(Box::new(file))
-        };
+        let rest = if kind.is_file() { Rest::File(file) } else { Rest::Stream(Box::new(file)) };
         Self::new(name, rest)
     }
 
@@ -98,9 +91,7 @@ impl Source {
 
     /// The layout by extension, else by the first line; `column` says whether a column was asked for.
     pub fn layout(&self, column: bool) -> Layout {
-        let extension = Path::new(&self.name)
-            .extension()
-            .and_then(|extension| extension.to_str());
+        let extension = Path::new(&self.name).extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("csv") => Layout::Csv,
             Some("tsv") => Layout::Tsv,
@@ -117,11 +108,7 @@ impl Source {
 
     /// All bytes from the beginning, without a byte order mark.
     pub fn into_text(self) -> impl Read {
-        let marked = if self.head.starts_with(BYTE_ORDER_MARK) {
-            BYTE_ORDER_MARK.len()
-        } else {
-            0
-        };
+        let marked = if self.head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let mut head = Cursor::new(self.head);
         head.set_position(marked as u64);
         head.chain(self.rest)
@@ -181,17 +168,10 @@ mod tests {
         assert_eq!(trickle(b"PAR1....").layout(false), Layout::Parquet);
         assert_eq!(trickle(b"a,b\n1,2\n").layout(false), Layout::Csv);
         let mut text = String::new();
-        trickle(b"\xef\xbb\xbfa,b\n1,2\n")
-            .into_text()
-            .read_to_string(&mut text)
-            .unwrap();
+        trickle(b"\xef\xbb\xbfa,b\n1,2\n").into_text().read_to_string(&mut text).unwrap();
         assert_eq!(text, "a,b\n1,2\n");
         let mut bytes = Vec::new();
-        trickle(b"PAR1\n12345")
-            .into_file()
-            .unwrap()
-            .read_to_end(&mut bytes)
-            .unwrap();
+        trickle(b"PAR1\n12345").into_file().unwrap().read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, b"PAR1\n12345");
     }
 

@@ -31,10 +31,7 @@ pub(super) fn temporary() -> Result<File, InputError> {
 
 /// The error of an operation on such a file.
 pub(super) fn failed(source: io::Error) -> InputError {
-    InputError::Spool {
-        folder: folder(),
-        source,
-    }
+    InputError::Spool { folder: folder(), source }
 }
 
 fn folder() -> PathBuf {
@@ -54,10 +51,7 @@ impl SpoolWriter {
     }
 
     fn on(file: File) -> Self {
-        Self {
-            file: BufWriter::with_capacity(BUFFER, file),
-            rows: 0,
-        }
+        Self { file: BufWriter::with_capacity(BUFFER, file), rows: 0 }
     }
 
     /// Appends one value.
@@ -70,12 +64,7 @@ impl SpoolWriter {
     /// The column, complete.
     pub fn finish(self) -> Result<Spool, InputError> {
         let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
-        Ok(Spool {
-            file,
-            rows: self.rows,
-            block: Vec::with_capacity(BLOCK as usize * WIDTH),
-            first: 0,
-        })
+        Ok(Spool { file, rows: self.rows, block: Vec::with_capacity(BLOCK as usize * WIDTH), first: 0 })
     }
 }
 
@@ -91,9 +80,7 @@ pub struct Spool {
 impl fmt::Debug for Spool {
     // The values are private, and too many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spool")
-            .field("rows", &self.rows)
-            .finish_non_exhaustive()
+        f.debug_struct("Spool").field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
@@ -106,9 +93,7 @@ impl Spool {
         self.block.clear();
         self.file.seek(SeekFrom::Start(self.first * WIDTH as u64))?;
         self.block.resize(count * WIDTH, 0);
-        self.file
-            .read_exact(&mut self.block)
-            .inspect_err(|_| self.block.clear())
+        self.file.read_exact(&mut self.block).inspect_err(|_| self.block.clear())
     }
 }
 
@@ -178,14 +163,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        assert_eq!(
-            seen,
-            values
-                .iter()
-                .enumerate()
-                .map(|(row, v)| (row as u64, v.to_bits()))
-                .collect::<Vec<_>>()
-        );
+        assert_eq!(seen, values.iter().enumerate().map(|(row, v)| (row as u64, v.to_bits())).collect::<Vec<_>>());
     }
 
     #[test]

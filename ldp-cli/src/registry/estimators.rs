@@ -2,6 +2,7 @@
 
 use super::{Entry, Key, Values, resolve};
 use crate::spec::Spec;
+use anyhow::Context;
 use ldp_core::Epsilon;
 use ldp_core::erased::{AnyEstimator, erase};
 use ldp_estimators::{OneStage, Rescaled, TwoStage};
@@ -17,11 +18,7 @@ pub struct Known {
 
 type Build = fn(&Values, Known) -> anyhow::Result<Box<dyn AnyEstimator>>;
 
-const START: Key = Key {
-    name: "start",
-    default: "0",
-    help: "where the first threshold stands, in units of the data",
-};
+const START: Key = Key { name: "start", default: "0", help: "where the first threshold stands, in units of the data" };
 
 /// All protocols.
 pub const ESTIMATORS: &[Entry<Build>] = &[
@@ -59,5 +56,6 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
 /// The protocol that a spec names, and the canonical spec.
 pub fn estimator(spec: &Spec, known: Known) -> anyhow::Result<(Box<dyn AnyEstimator>, String)> {
     let (entry, values) = resolve("estimator", ESTIMATORS, spec)?;
-    Ok(((entry.build)(&values, known)?, values.to_string()))
+    let built = (entry.build)(&values, known).with_context(|| format!("--estimator {spec}"))?;
+    Ok((built, values.to_string()))
 }

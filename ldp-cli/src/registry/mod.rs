@@ -67,17 +67,11 @@ pub enum NameError {
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest
-        .map(|name| format!(", did you mean '{name}'?"))
-        .unwrap_or_default()
+    nearest.map(|name| format!(", did you mean '{name}'?")).unwrap_or_default()
 }
 
 fn listed(keys: &[&str]) -> String {
-    if keys.is_empty() {
-        "it has none".into()
-    } else {
-        format!("its keys: {}", keys.join(", "))
-    }
+    if keys.is_empty() { "it has none".into() } else { format!("its keys: {}", keys.join(", ")) }
 }
 
 /// The entry that a spec names, with the spec's values and the defaults of the keys it leaves out.
@@ -88,33 +82,16 @@ pub fn resolve<'t, B>(
 ) -> Result<(&'t Entry<B>, Values), NameError> {
     let entry = table.iter().find(|entry| entry.name == spec.name).ok_or_else(|| {
         let known: Vec<_> = table.iter().map(|entry| entry.name).collect();
-        NameError::Name {
-            kind,
-            name: spec.name.clone(),
-            nearest: nearest(&spec.name, known.iter().copied()),
-            known,
-        }
+        NameError::Name { kind, name: spec.name.clone(), nearest: nearest(&spec.name, known.iter().copied()), known }
     })?;
-    if let Some((key, _)) = spec
-        .pairs
-        .iter()
-        .find(|(key, _)| entry.keys.iter().all(|known| known.name != key))
-    {
+    if let Some((key, _)) = spec.pairs.iter().find(|(key, _)| entry.keys.iter().all(|known| known.name != key)) {
         let known: Vec<_> = entry.keys.iter().map(|key| key.name).collect();
         let nearest = nearest(key, known.iter().copied());
-        return Err(NameError::Key {
-            name: entry.name,
-            key: key.clone(),
-            nearest,
-            known,
-        });
+        return Err(NameError::Key { name: entry.name, key: key.clone(), nearest, known });
     }
     let value = |key: &Key| {
         let given = spec.pairs.iter().find(|(name, _)| name == key.name);
-        (
-            key.name,
-            given.map_or_else(|| key.default.to_owned(), |(_, value)| value.clone()),
-        )
+        (key.name, given.map_or_else(|| key.default.to_owned(), |(_, value)| value.clone()))
     };
     Ok((entry, Values::new(entry.name, entry.keys.iter().map(value).collect())))
 }

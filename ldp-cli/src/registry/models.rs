@@ -2,6 +2,7 @@
 
 use super::{Entry, Key, Values, resolve};
 use crate::spec::Spec;
+use anyhow::Context;
 use ldp_core::Epsilon;
 use ldp_core::model::{
     AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
@@ -24,11 +25,7 @@ pub struct BuiltModel {
 
 type Build = fn(&Values) -> anyhow::Result<BuiltModel>;
 
-const SCALE: Key = Key {
-    name: "scale",
-    default: "1",
-    help: "its scale",
-};
+const SCALE: Key = Key { name: "scale", default: "1", help: "its scale" };
 const NO_FORM: &str = "the optimal mechanism of this family has no closed form";
 
 /// All families.
@@ -36,18 +33,11 @@ pub const MODELS: &[Entry<Build>] = &[
     Entry {
         name: "gaussian",
         summary: "N(theta, sigma^2), its mean",
-        keys: &[Key {
-            name: "sigma",
-            default: "1",
-            help: "its standard deviation, known to the protocol",
-        }],
+        keys: &[Key { name: "sigma", default: "1", help: "its standard deviation, known to the protocol" }],
         build: |values| {
             let sigma = values.number("sigma")?;
             let optimum = Box::new(move |epsilon| gaussian_mean(epsilon, sigma));
-            Ok(BuiltModel {
-                optimum,
-                ..location(values, Gaussian::new(sigma)?, sigma)
-            })
+            Ok(BuiltModel { optimum, ..location(values, Gaussian::new(sigma)?, sigma) })
         },
     },
     Entry {
@@ -57,10 +47,7 @@ pub const MODELS: &[Entry<Build>] = &[
         build: |values| {
             let scale = values.number("scale")?;
             let optimum = Box::new(move |epsilon| laplace_location(epsilon, scale));
-            Ok(BuiltModel {
-                optimum,
-                ..location(values, Laplace::new(scale)?, scale)
-            })
+            Ok(BuiltModel { optimum, ..location(values, Laplace::new(scale)?, scale) })
         },
     },
     Entry {
@@ -75,21 +62,10 @@ pub const MODELS: &[Entry<Build>] = &[
     Entry {
         name: "student-t",
         summary: "Student's t distribution, its location",
-        keys: &[
-            Key {
-                name: "degrees",
-                default: "3",
-                help: "degrees of freedom",
-            },
-            SCALE,
-        ],
+        keys: &[Key { name: "degrees", default: "3", help: "degrees of freedom" }, SCALE],
         build: |values| {
             let scale = values.number("scale")?;
-            Ok(location(
-                values,
-                StudentT::new(values.number("degrees")?, scale)?,
-                scale,
-            ))
+            Ok(location(values, StudentT::new(values.number("degrees")?, scale)?, scale))
         },
     },
     Entry {
@@ -119,11 +95,7 @@ pub const MODELS: &[Entry<Build>] = &[
     Entry {
         name: "categorical",
         summary: "categories 0, 1, ..., the probability of 0; the others share the rest equally",
-        keys: &[Key {
-            name: "size",
-            default: "4",
-            help: "number of categories",
-        }],
+        keys: &[Key { name: "size", default: "4", help: "number of categories" }],
         build: |values| {
             let size = u32::try_from(values.count("size")?).unwrap_or(u32::MAX);
             Ok(other(values, Categorical::new(size)?))
@@ -132,11 +104,7 @@ pub const MODELS: &[Entry<Build>] = &[
 ];
 
 fn location(values: &Values, model: impl AnyModel + 'static, scale: f64) -> BuiltModel {
-    BuiltModel {
-        scale,
-        symmetric: true,
-        ..other(values, model)
-    }
+    BuiltModel { scale, symmetric: true, ..other(values, model) }
 }
 
 fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
@@ -152,5 +120,5 @@ fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
 /// The model that a spec names.
 pub fn model(spec: &Spec) -> anyhow::Result<BuiltModel> {
     let (entry, values) = resolve("model", MODELS, spec)?;
-    (entry.build)(&values)
+    (entry.build)(&values).with_context(|| format!("--model {spec}"))
 }

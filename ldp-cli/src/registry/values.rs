@@ -24,19 +24,11 @@ impl Values {
     }
 
     fn raw(&self, key: &'static str) -> &str {
-        self.pairs
-            .iter()
-            .find(|(name, _)| *name == key)
-            .map_or("", |(_, value)| value)
+        self.pairs.iter().find(|(name, _)| *name == key).map_or("", |(_, value)| value)
     }
 
     fn error(&self, key: &'static str, wanted: &'static str) -> ValueError {
-        ValueError {
-            name: self.name,
-            key,
-            wanted,
-            value: self.raw(key).to_owned(),
-        }
+        ValueError { name: self.name, key, wanted, value: self.raw(key).to_owned() }
     }
 
     /// A finite number.
@@ -54,9 +46,7 @@ impl Values {
         if self.raw(key) == "auto" {
             return Ok(None);
         }
-        count(self.raw(key))
-            .map(Some)
-            .ok_or_else(|| self.error(key, "a whole number or 'auto'"))
+        count(self.raw(key)).map(Some).ok_or_else(|| self.error(key, "a whole number or 'auto'"))
     }
 }
 
@@ -93,12 +83,7 @@ mod tests {
 
     #[test]
     fn counts() {
-        for (text, value) in [
-            ("0", 0),
-            ("10_000", 10_000),
-            ("1e12", 1_000_000_000_000),
-            ("2.5e3", 2500),
-        ] {
+        for (text, value) in [("0", 0), ("10_000", 10_000), ("1e12", 1_000_000_000_000), ("2.5e3", 2500)] {
             assert_eq!(count(text), Some(value), "{text}");
         }
         assert_eq!(count("18446744073709551615"), Some(u64::MAX));

@@ -58,10 +58,7 @@ impl Dense {
         least("reports of a kernel", 2, reports)?;
         for (cell, column) in columns.iter().enumerate() {
             if column.len() != reports {
-                return Err(Error::TallyAlphabet {
-                    expected: reports,
-                    found: column.len(),
-                });
+                return Err(Error::TallyAlphabet { expected: reports, found: column.len() });
             }
             let sum: u128 = column.iter().map(|&w| u128::from(w)).sum();
             if sum != 1 << 64 || column.contains(&0) {
@@ -91,15 +88,7 @@ impl Dense {
 }
 
 fn least(name: &'static str, least: u64, value: usize) -> Result<()> {
-    if value as u64 >= least {
-        Ok(())
-    } else {
-        Err(Error::TooFew {
-            name,
-            least,
-            value: value as u64,
-        })
-    }
+    if value as u64 >= least { Ok(()) } else { Err(Error::TooFew { name, least, value: value as u64 }) }
 }
 
 impl Kernel {
@@ -109,11 +98,7 @@ impl Kernel {
     /// exceeds ε; what rounding loses is below 10⁻¹⁰ for ε from 10⁻³ to 20.
     pub fn response(epsilon: Epsilon, reports: u32) -> Result<Self> {
         if reports < 2 {
-            return Err(Error::TooFew {
-                name: "reports",
-                least: 2,
-                value: u64::from(reports),
-            });
+            return Err(Error::TooFew { name: "reports", least: 2, value: u64::from(reports) });
         }
         // lie · (E + m − 1) ≥ 2^64 is the same as truth ≤ E · lie. Both sides in units of 2^-63.
         let denominator = exp_floor(epsilon.value()) + (u128::from(reports - 1) << 63);
@@ -121,10 +106,7 @@ impl Kernel {
         let kernel = Self::Response { reports, lie };
         match kernel.check() {
             Ok(()) => Ok(kernel),
-            Err(_) => Err(Error::EpsilonTooSmall {
-                value: epsilon.value(),
-                reports,
-            }),
+            Err(_) => Err(Error::EpsilonTooSmall { value: epsilon.value(), reports }),
         }
     }
 
@@ -134,20 +116,12 @@ impl Kernel {
             &Self::Response { reports, lie } => {
                 least("reports of a kernel", 2, reports as usize)?;
                 if lie == 0 {
-                    return Err(Error::TooFew {
-                        name: "the weight of a lie",
-                        least: 1,
-                        value: 0,
-                    });
+                    return Err(Error::TooFew { name: "the weight of a lie", least: 1, value: 0 });
                 }
                 // The truth must be likelier than a lie: m · lie < 2^64.
                 let most = ((1u128 << 64) - 1) / u128::from(reports);
                 if u128::from(lie) > most {
-                    return Err(Error::TooMany {
-                        name: "the weight of a lie",
-                        most: most as u64,
-                        value: lie,
-                    });
+                    return Err(Error::TooMany { name: "the weight of a lie", most: most as u64, value: lie });
                 }
                 Ok(())
             }
@@ -254,9 +228,8 @@ mod tests {
 
     #[test]
     fn realised_epsilon_never_exceeds_the_claim_proved_in_integers() {
-        let claims = [
-            1e-6, 1e-5, 1e-3, 0.01, 0.1, 0.2, 0.5, 0.7, 1.0, 1.1, 2.0, 3.3, 4.0, 8.0, 12.0, 16.0, 20.0, 25.0, 30.0,
-        ];
+        let claims =
+            [1e-6, 1e-5, 1e-3, 0.01, 0.1, 0.2, 0.5, 0.7, 1.0, 1.1, 2.0, 3.3, 4.0, 8.0, 12.0, 16.0, 20.0, 25.0, 30.0];
         for reports in [2, 3, 4, 16, 1000] {
             for claim in claims {
                 let kernel = Kernel::response(Epsilon::new(claim).unwrap(), reports).unwrap();
@@ -264,10 +237,7 @@ mod tests {
                 assert_eq!(u128::from(truth) + u128::from(lie) * u128::from(reports - 1), 1 << 64);
                 // truth / lie ≤ a rational lower bound of e^claim, cleared of denominators.
                 let bound = exp_rational_floor(claim);
-                assert!(
-                    BigUint::from(truth) << 200 <= &bound * lie,
-                    "m = {reports}, ε = {claim}"
-                );
+                assert!(BigUint::from(truth) << 200 <= &bound * lie, "m = {reports}, ε = {claim}");
                 // And not by slack: two units less of lie would break it.
                 let mutant = BigUint::from(u128::from(truth) + 2 * u128::from(reports - 1)) << 200;
                 assert!(
@@ -277,11 +247,7 @@ mod tests {
                 let realised = kernel.epsilon().value();
                 assert!(realised <= claim);
                 if (1e-3..=20.0).contains(&claim) {
-                    assert!(
-                        claim - realised < 1e-10,
-                        "m = {reports}, ε = {claim}: lost {}",
-                        claim - realised
-                    );
+                    assert!(claim - realised < 1e-10, "m = {reports}, ε = {claim}: lost {}", claim - realised);
                 }
             }
         }
@@ -289,10 +255,7 @@ mod tests {
 
     #[test]
     fn words_select_every_report_by_its_weight() {
-        let kernel = Kernel::Response {
-            reports: 3,
-            lie: 1 << 60,
-        };
+        let kernel = Kernel::Response { reports: 3, lie: 1 << 60 };
         let all = |word| [kernel.report(0, word), kernel.report(1, word), kernel.report(2, word)];
         assert_eq!(all(0), [1, 0, 0]);
         assert_eq!(all((1 << 60) - 1), [1, 0, 0]);
@@ -320,12 +283,6 @@ mod tests {
         let one = Epsilon::new(1.0).unwrap();
         assert!(matches!(Kernel::response(one, 1), Err(Error::TooFew { value: 1, .. })));
         // Far above 44 a lie keeps weight one: the level stays below the claim.
-        assert!(
-            Kernel::response(Epsilon::new(1e6).unwrap(), 2)
-                .unwrap()
-                .epsilon()
-                .value()
-                < 44.4
-        );
+        assert!(Kernel::response(Epsilon::new(1e6).unwrap(), 2).unwrap().epsilon().value() < 44.4);
     }
 }

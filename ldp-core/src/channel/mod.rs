@@ -51,10 +51,7 @@ impl TryFrom<Raw> for FiniteChannel {
     type Error = Error;
     fn try_from(raw: Raw) -> Result<Self> {
         if raw.wire != wire::VERSION {
-            return Err(Error::WireVersion {
-                found: raw.wire,
-                supported: wire::VERSION,
-            });
+            return Err(Error::WireVersion { found: raw.wire, supported: wire::VERSION });
         }
         Self::new(raw.partition, raw.kernel)
     }
@@ -62,11 +59,7 @@ impl TryFrom<Raw> for FiniteChannel {
 
 impl From<FiniteChannel> for Raw {
     fn from(channel: FiniteChannel) -> Self {
-        Self {
-            wire: wire::VERSION,
-            partition: channel.partition,
-            kernel: channel.kernel,
-        }
+        Self { wire: wire::VERSION, partition: channel.partition, kernel: channel.kernel }
     }
 }
 
@@ -77,11 +70,7 @@ impl FiniteChannel {
         kernel.check()?;
         let (cells, columns) = (u64::from(partition.cells()), u64::from(kernel.cells()));
         if cells > columns {
-            return Err(Error::TooMany {
-                name: "cells of the partition",
-                most: columns,
-                value: cells,
-            });
+            return Err(Error::TooMany { name: "cells of the partition", most: columns, value: cells });
         }
         Ok(Self { partition, kernel })
     }

@@ -56,25 +56,15 @@ impl Cuts {
     /// Strictly increasing cuts with a label per interval, so that a cell can be a union of intervals.
     pub fn labelled(cuts: Vec<f64>, labels: Vec<u32>) -> Result<Self> {
         if cuts.is_empty() {
-            return Err(Error::TooFew {
-                name: "cuts",
-                least: 1,
-                value: 0,
-            });
+            return Err(Error::TooFew { name: "cuts", least: 1, value: 0 });
         }
         if labels.len() != cuts.len() + 1 {
-            return Err(Error::TallyAlphabet {
-                expected: cuts.len() + 1,
-                found: labels.len(),
-            });
+            return Err(Error::TallyAlphabet { expected: cuts.len() + 1, found: labels.len() });
         }
         require(cuts[0].is_finite(), "cut", "finite", cuts[0])?;
         for pair in cuts.windows(2) {
             if !(pair[0] < pair[1] && pair[1].is_finite()) {
-                return Err(Error::CutsNotIncreasing {
-                    left: pair[0],
-                    right: pair[1],
-                });
+                return Err(Error::CutsNotIncreasing { left: pair[0], right: pair[1] });
             }
         }
         Ok(Self { cuts, labels })
@@ -90,9 +80,7 @@ impl Cuts {
     fn intervals(&self) -> impl Iterator<Item = (f64, f64, u32)> {
         let low = std::iter::once(f64::NEG_INFINITY).chain(self.cuts.iter().copied());
         let high = self.cuts.iter().copied().chain(std::iter::once(f64::INFINITY));
-        low.zip(high)
-            .zip(&self.labels)
-            .map(|((low, high), &label)| (low, high, label))
+        low.zip(high).zip(&self.labels).map(|((low, high), &label)| (low, high, label))
     }
 }
 
@@ -130,11 +118,7 @@ impl Partition {
                 require(origin.is_finite(), "origin", "finite", origin)?;
                 require(width > 0.0 && width.is_finite(), "width", "positive and finite", width)?;
                 if cells < 2 {
-                    return Err(Error::TooFew {
-                        name: "cells",
-                        least: 2,
-                        value: u64::from(cells),
-                    });
+                    return Err(Error::TooFew { name: "cells", least: 2, value: u64::from(cells) });
                 }
                 Ok(())
             }
@@ -197,11 +181,7 @@ fn bulk<M: Cdf + ?Sized>(model: &M, theta: f64) -> (f64, f64) {
     let end = |sign: f64| {
         // Is the tail beyond `x` negligible?
         let beyond = |x: f64| {
-            let tail = if sign > 0.0 {
-                model.mass(theta, x, f64::INFINITY)
-            } else {
-                model.cdf(theta, x)
-            };
+            let tail = if sign > 0.0 { model.mass(theta, x, f64::INFINITY) } else { model.cdf(theta, x) };
             tail <= TAIL
         };
         // Walk out from 0 in doubling steps, or back across it, then bisect for the nearest negligible point.
@@ -226,15 +206,12 @@ impl Rescale for Partition {
     fn rescale(self, factor: f64) -> Result<Self> {
         let scaled = match self {
             Self::Threshold(cut) => Self::Threshold(cut * factor),
-            Self::Periodic { origin, width, cells } => Self::Periodic {
-                origin: origin * factor,
-                width: width * factor,
-                cells,
-            },
-            Self::Cuts(Cuts { cuts, labels }) => Self::Cuts(Cuts::labelled(
-                cuts.into_iter().map(|cut| cut * factor).collect(),
-                labels,
-            )?),
+            Self::Periodic { origin, width, cells } => {
+                Self::Periodic { origin: origin * factor, width: width * factor, cells }
+            }
+            Self::Cuts(Cuts { cuts, labels }) => {
+                Self::Cuts(Cuts::labelled(cuts.into_iter().map(|cut| cut * factor).collect(), labels)?)
+            }
         };
         scaled.check()?;
         Ok(scaled)
@@ -248,30 +225,16 @@ mod tests {
 
     #[test]
     fn cells_are_closed_on_the_left() {
-        assert_eq!(
-            [-0.1, 0.0, -0.0, 0.1].map(|x| Partition::Threshold(0.0).cell(x)),
-            [0, 1, 1, 1]
-        );
+        assert_eq!([-0.1, 0.0, -0.0, 0.1].map(|x| Partition::Threshold(0.0).cell(x)), [0, 1, 1, 1]);
         let cuts = Partition::Cuts(Cuts::labelled(vec![-1.0, 1.0], vec![0, 1, 0]).unwrap());
         assert_eq!([-1.5, -1.0, 0.0, 1.0].map(|x| cuts.cell(x)), [0, 1, 1, 0]);
-        let residues = Partition::Periodic {
-            origin: 0.0,
-            width: 2.0,
-            cells: 4,
-        };
-        assert_eq!(
-            [-2.5, -2.0, -0.1, 0.0, 1.9, 7.9, 8.0].map(|x| residues.cell(x)),
-            [2, 3, 3, 0, 0, 3, 0]
-        );
+        let residues = Partition::Periodic { origin: 0.0, width: 2.0, cells: 4 };
+        assert_eq!([-2.5, -2.0, -0.1, 0.0, 1.9, 7.9, 8.0].map(|x| residues.cell(x)), [2, 3, 3, 0, 0, 3, 0]);
     }
 
     #[test]
     fn odd_values_have_a_cell() {
-        let residues = Partition::Periodic {
-            origin: 0.0,
-            width: 1e-300,
-            cells: 4,
-        };
+        let residues = Partition::Periodic { origin: 0.0, width: 1e-300, cells: 4 };
         for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, -1e-320] {
             assert!(residues.cell(x) < 4);
             assert!(Partition::Threshold(0.0).cell(x) < 2);
@@ -283,11 +246,7 @@ mod tests {
         let model = Gaussian::new(1.0).unwrap();
         let mut out = [0.0; 4];
         for (theta, width) in [(0.3, 1.0), (1e6 + 0.25, 0.5), (-84.5, 16.0)] {
-            let residues = Partition::Periodic {
-                origin: 0.0,
-                width,
-                cells: 4,
-            };
+            let residues = Partition::Periodic { origin: 0.0, width, cells: 4 };
             residues.masses(&model, theta, &mut out);
             assert!((out.iter().sum::<f64>() - 1.0).abs() < 1e-14);
             let centre = (theta / width).floor() as i64;
@@ -300,12 +259,7 @@ mod tests {
             }
         }
         // Much narrower than the bulk: uniform, and quickly.
-        Partition::Periodic {
-            origin: 0.0,
-            width: 1e-9,
-            cells: 4,
-        }
-        .masses(&model, 0.3, &mut out);
+        Partition::Periodic { origin: 0.0, width: 1e-9, cells: 4 }.masses(&model, 0.3, &mut out);
         assert!(out.iter().all(|p| (p - 0.25).abs() < 1e-6));
     }
 
@@ -318,19 +272,10 @@ mod tests {
 
     #[test]
     fn bad_cuts_are_refused() {
-        assert!(matches!(
-            Cuts::new(vec![1.0, 1.0]),
-            Err(Error::CutsNotIncreasing { .. })
-        ));
+        assert!(matches!(Cuts::new(vec![1.0, 1.0]), Err(Error::CutsNotIncreasing { .. })));
         assert!(matches!(Cuts::new(vec![f64::NAN]), Err(Error::Parameter { .. })));
-        assert!(matches!(
-            Cuts::new(vec![0.0, f64::NAN]),
-            Err(Error::CutsNotIncreasing { .. })
-        ));
+        assert!(matches!(Cuts::new(vec![0.0, f64::NAN]), Err(Error::CutsNotIncreasing { .. })));
         assert!(matches!(Cuts::new(vec![]), Err(Error::TooFew { .. })));
-        assert!(matches!(
-            Cuts::labelled(vec![0.0], vec![0]),
-            Err(Error::TallyAlphabet { .. })
-        ));
+        assert!(matches!(Cuts::labelled(vec![0.0], vec![0]), Err(Error::TallyAlphabet { .. })));
     }
 }

@@ -34,19 +34,12 @@ pub fn check_channel<Q: Publish>(mechanism: &Q, inputs: &[f64], seed: u64) -> Re
     for &word in &words {
         for input in &all {
             let (mut thin, mut wide) = (Repeating::new(word), Repeating::new(word));
-            let (found, published) = (
-                mechanism.privatize(input, &mut thin),
-                channel.privatize(input, &mut wide),
-            );
+            let (found, published) = (mechanism.privatize(input, &mut thin), channel.privatize(input, &mut wide));
             ensure(found == published, LAW, || {
                 format!("word {word}, input {input}: {found}, but published {published}")
             })?;
             ensure(thin.drawn() == wide.drawn(), LAW, || {
-                format!(
-                    "input {input}: {} words drawn, published {}",
-                    thin.drawn(),
-                    wide.drawn()
-                )
+                format!("input {input}: {} words drawn, published {}", thin.drawn(), wide.drawn())
             })?;
         }
     }

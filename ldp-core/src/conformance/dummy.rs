@@ -44,13 +44,8 @@ impl Dummy {
     /// The same question for everybody, in groups of these sizes.
     #[must_use]
     pub fn asking(question: &FiniteChannel, sizes: &[&[u64]]) -> Self {
-        let group = |&users: &u64| Group {
-            question: question.clone(),
-            users,
-        };
-        Self {
-            script: sizes.iter().map(|round| round.iter().map(group).collect()).collect(),
-        }
+        let group = |&users: &u64| Group { question: question.clone(), users };
+        Self { script: sizes.iter().map(|round| round.iter().map(group).collect()).collect() }
     }
 
     fn step(&self, seen: Seen) -> StepOf<Self> {
@@ -92,15 +87,9 @@ impl Inference for Seen {
     /// The share of answers that are not report 0; zero if there are none.
     fn value(&self) -> f64 {
         let tallies = || self.rounds.iter().flatten();
-        let zeros: u64 = tallies()
-            .map(|tally| tally.counts().first().copied().unwrap_or(0))
-            .sum();
+        let zeros: u64 = tallies().map(|tally| tally.counts().first().copied().unwrap_or(0)).sum();
         let users: u64 = tallies().map(Tally::users).sum();
-        if users == 0 {
-            0.0
-        } else {
-            (users - zeros) as f64 / users as f64
-        }
+        if users == 0 { 0.0 } else { (users - zeros) as f64 / users as f64 }
     }
 
     fn standard_error(&self) -> Option<f64> {
@@ -112,9 +101,6 @@ impl Inference for Seen {
     }
 
     fn interval(&self, kind: IntervalKind, _level: f64) -> Result<Interval> {
-        Err(Error::NoInterval {
-            kind,
-            reason: "a dummy estimates nothing",
-        })
+        Err(Error::NoInterval { kind, reason: "a dummy estimates nothing" })
     }
 }

@@ -29,19 +29,15 @@ pub fn check_epsilon<Q: Publish>(mechanism: &Q, claimed: Epsilon) -> Result<(), 
     }
     let epsilon = mechanism.epsilon();
     ensure(epsilon <= claimed, WITHIN, || format!("{epsilon} is above {claimed}"))?;
-    ensure(
-        (epsilon.value() - ratio).abs() <= tolerance(epsilon.value()),
-        COMPUTED,
-        || format!("epsilon() is {epsilon}, the weights have {ratio}"),
-    )
+    ensure((epsilon.value() - ratio).abs() <= tolerance(epsilon.value()), COMPUTED, || {
+        format!("epsilon() is {epsilon}, the weights have {ratio}")
+    })
 }
 
 fn extreme_weights(channel: &FiniteChannel, report: u32) -> (u64, u64) {
     (0..channel.cells())
         .map(|cell| channel.weight(cell, report))
-        .fold((0, u64::MAX), |(large, small), weight| {
-            (large.max(weight), small.min(weight))
-        })
+        .fold((0, u64::MAX), |(large, small), weight| (large.max(weight), small.min(weight)))
 }
 
 /// Privacy on the density: over the given points, the largest $\ln q(z|x) - \ln q(z|x')$ is `epsilon()`, and that is
@@ -72,11 +68,9 @@ where
         }
         largest = largest.max(high - low);
     }
-    ensure(
-        (largest - epsilon.value()).abs() <= tolerance(epsilon.value()),
-        COMPUTED,
-        || format!("epsilon() is {epsilon}, the largest log ratio of these points {largest}"),
-    )
+    ensure((largest - epsilon.value()).abs() <= tolerance(epsilon.value()), COMPUTED, || {
+        format!("epsilon() is {epsilon}, the largest log ratio of these points {largest}")
+    })
 }
 
 /// Whether an input can be read off the number of random words drawn for it: from the same stream, every input must

@@ -83,19 +83,12 @@ pub struct Violation {
 
 /// `Ok` if `holds`, else a violation of `law` with this detail.
 fn ensure(holds: bool, law: &'static str, detail: impl FnOnce() -> String) -> Result<(), Violation> {
-    if holds {
-        Ok(())
-    } else {
-        Err(Violation { law, detail: detail() })
-    }
+    if holds { Ok(()) } else { Err(Violation { law, detail: detail() }) }
 }
 
 /// A library call that must succeed, or a violation of `law` with its error.
 fn expect<T>(result: crate::Result<T>, law: &'static str) -> Result<T, Violation> {
-    result.map_err(|error| Violation {
-        law,
-        detail: error.to_string(),
-    })
+    result.map_err(|error| Violation { law, detail: error.to_string() })
 }
 
 /// At most `most` of the items, evenly spread, first and last among them.

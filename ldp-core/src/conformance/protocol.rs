@@ -56,9 +56,7 @@ where
 {
     const LAW: &str = "step is pure";
     let equal = |first: &str, second: &str, users: u64, path: &dyn std::fmt::Debug| {
-        ensure(first == second, LAW, || {
-            format!("{users} users, {path:?}: first {first}, then {second}")
-        })
+        ensure(first == second, LAW, || format!("{users} users, {path:?}: first {first}, then {second}"))
     };
     for &users in users {
         for path in paths(estimator, users) {
@@ -104,10 +102,7 @@ where
         _ => None,
     };
     let answers = answers::all(reports.unwrap_or(2));
-    answers
-        .iter()
-        .flat_map(|&even| answers.iter().map(move |&odd| [even, odd]))
-        .collect()
+    answers.iter().flat_map(|&even| answers.iter().map(move |&odd| [even, odd])).collect()
 }
 
 /// One run along a path; whether it ended with an estimate.
@@ -134,11 +129,9 @@ where
             }
             Step::Ask { round, state } => (round, state),
         };
-        left -= expect(round.check_size(left), SIZE)?;
-        let tallies = expect(
-            answers::tallies(estimator, round.groups(), path[(number % 2) as usize]),
-            "tallies must fit",
-        )?;
+        left = expect(round.left_after(left), SIZE)?;
+        let tallies =
+            expect(answers::tallies(estimator, round.groups(), path[(number % 2) as usize]), "tallies must fit")?;
         if misfits && number < TRIED {
             check_misfits(estimator, &round, &state, &tallies)?;
         }
@@ -171,11 +164,9 @@ where
         let mut answers = tallies.to_vec();
         let missing = (group.users - answers[place].users()).checked_add(1);
         if missing.is_some_and(|missing| answers[place].push(0, missing).is_ok()) {
-            ensure(
-                matches!(advance(answers), Err(Error::TooManyAnswers { .. })),
-                LAW,
-                || format!("{} users may not give one answer more", group.users),
-            )?;
+            ensure(matches!(advance(answers), Err(Error::TooManyAnswers { .. })), LAW, || {
+                format!("{} users may not give one answer more", group.users)
+            })?;
         }
     }
     let (mut fewer, mut more) = (tallies.to_vec(), tallies.to_vec());
@@ -196,9 +187,7 @@ fn check_estimate(estimate: &impl Inference) -> Result<(), Violation> {
     let value = estimate.value();
     ensure(value.is_finite(), LAW, || format!("value {value}"))?;
     let error = estimate.standard_error();
-    ensure(error.is_none_or(|error| error.is_finite() && error >= 0.0), LAW, || {
-        format!("standard error {error:?}")
-    })?;
+    ensure(error.is_none_or(|error| error.is_finite() && error >= 0.0), LAW, || format!("standard error {error:?}"))?;
     let kinds = estimate.interval_kinds();
     for kind in [IntervalKind::Exact, IntervalKind::Wald, IntervalKind::SelfNormalised] {
         for level in [0.5, 0.95, 1.0 - 1e-9] {
@@ -207,13 +196,9 @@ fn check_estimate(estimate: &impl Inference) -> Result<(), Violation> {
             };
             let (low, high) = (interval.low, interval.high);
             let sound = low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY;
-            ensure(sound, LAW, || {
-                format!("{kind} interval [{low}, {high}] at level {level}")
-            })?;
+            ensure(sound, LAW, || format!("{kind} interval [{low}, {high}] at level {level}"))?;
             let told = kinds.contains(&kind) && interval.kind == kind && interval.level == level;
-            ensure(told, LAW, || {
-                format!("asked for {kind} at {level}, one of {kinds:?}, got {interval:?}")
-            })?;
+            ensure(told, LAW, || format!("asked for {kind} at {level}, one of {kinds:?}, got {interval:?}"))?;
         }
         for level in [0.0, 1.0, -1.0, f64::NAN] {
             let refused = estimate.interval(kind, level).is_err();

@@ -35,23 +35,16 @@ where
     for (place, input) in (0u64..).zip(inputs) {
         let law: Vec<f64> = (0..reports).map(|z| mechanism.ln_density(&z, input).exp()).collect();
         let sum: f64 = law.iter().sum();
-        ensure((sum - 1.0).abs() <= 1e-12, "density adds to one", || {
-            format!("{sum} at input number {place}")
-        })?;
+        ensure((sum - 1.0).abs() <= 1e-12, "density adds to one", || format!("{sum} at input number {place}"))?;
         let judge = |law_name, counts: &[u64]| {
             let p = goodness_of_fit(counts, &law);
-            ensure(p >= ALPHA, law_name, || {
-                format!("p = {p:e} at input number {place}: {}", worst(counts, &law))
-            })
+            ensure(p >= ALPHA, law_name, || format!("p = {p:e} at input number {place}: {}", worst(counts, &law)))
         };
 
         let mut rng = stream(seed, Purpose::Noise, place, 0);
         let mut tally = Counts::new(reports);
         for _ in 0..samples(reports) {
-            expect(
-                tally.push(mechanism.privatize(input, &mut rng), 1),
-                "sampler follows density",
-            )?;
+            expect(tally.push(mechanism.privatize(input, &mut rng), 1), "sampler follows density")?;
         }
         judge("sampler follows density", tally.counts())?;
 
@@ -65,9 +58,7 @@ where
             let before = tally.users();
             expect(mechanism.privatize_all(&same[..*length], &mut rng, &mut tally), BULK)?;
             let counted = tally.users() - before;
-            ensure(counted == *length as u64, BULK, || {
-                format!("{length} inputs, {counted} reports")
-            })?;
+            ensure(counted == *length as u64, BULK, || format!("{length} inputs, {counted} reports"))?;
         }
         judge(BULK, tally.counts())?;
 
@@ -80,11 +71,7 @@ where
             (statistic, degrees) = (statistic + more, degrees + freedom);
         }
         let p = upper_tail(statistic, degrees);
-        let (low, high) = if degrees == 0 {
-            (0.0, 1.0)
-        } else {
-            (ALPHA / 2.0, 1.0 - ALPHA / 2.0)
-        };
+        let (low, high) = if degrees == 0 { (0.0, 1.0) } else { (ALPHA / 2.0, 1.0 - ALPHA / 2.0) };
         ensure((low..=high).contains(&p), BULK, || {
             format!("slices scatter with chi-square {statistic:.1} on {degrees} degrees of freedom, upper tail {p:e}")
         })?;
@@ -118,17 +105,13 @@ where
     let mut population = expect(Users::new(model, theta, users, seed), USERS)?;
     expect(population.answer(&group, &mut counts), USERS)?;
     let p = goodness_of_fit(counts.counts(), &law);
-    ensure(p >= ALPHA, USERS, || {
-        format!("p = {p:e}: {}", worst(counts.counts(), &law))
-    })?;
+    ensure(p >= ALPHA, USERS, || format!("p = {p:e}: {}", worst(counts.counts(), &law)))?;
 
     let mut counts = Counts::new(reports);
     let mut population = expect(Tallies::new(model, theta, seed), TALLIES)?;
     expect(population.answer(&group, &mut counts), TALLIES)?;
     let p = goodness_of_fit(counts.counts(), &law);
-    ensure(p >= ALPHA, TALLIES, || {
-        format!("p = {p:e}: {}", worst(counts.counts(), &law))
-    })
+    ensure(p >= ALPHA, TALLIES, || format!("p = {p:e}: {}", worst(counts.counts(), &law)))
 }
 
 /// The report that is furthest from its law, in words.

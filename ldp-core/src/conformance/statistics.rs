@@ -37,10 +37,7 @@ pub fn chi_square(observed: &[u64], probabilities: &[f64]) -> (f64, u64, f64) {
         rare = binomial::sf(pool.0, users, pool.1.min(1.0));
         *largest = (largest.0 + pool.0, largest.1 + pool.1);
     }
-    let statistic = cells
-        .iter()
-        .map(|&(count, p)| (count as f64 - expected(p)).powi(2) / expected(p))
-        .sum();
+    let statistic = cells.iter().map(|&(count, p)| (count as f64 - expected(p)).powi(2) / expected(p)).sum();
     (statistic, (cells.len() as u64).saturating_sub(1), rare)
 }
 
@@ -76,13 +73,10 @@ mod tests {
     #[test]
     fn the_p_value_of_two_cells_is_nearly_the_exact_one() {
         // P(|X − np| ≥ d) for a binomial count, summed: what the chi-square tail stands for.
-        let (n, p) = (100_000, 0.3);
+        let (n, p) = (100_000u64, 0.3);
         for away in [200u64, 400, 700] {
             let count = 30_000 + away;
-            let exact: f64 = (0..=n)
-                .filter(|&k| k.abs_diff(30_000) >= away)
-                .map(|k| pmf(k, n, p))
-                .sum();
+            let exact: f64 = (0..=n).filter(|&k| k.abs_diff(30_000) >= away).map(|k| pmf(k, n, p)).sum();
             let (statistic, degrees, _) = chi_square(&[count, n - count], &[p, 1.0 - p]);
             let found = upper_tail(statistic, degrees);
             assert!((found / exact - 1.0).abs() < 0.05, "{found} for {exact}");

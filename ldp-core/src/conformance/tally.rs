@@ -21,18 +21,14 @@ where
     T: Tally<Report: Clone> + Clone + PartialEq + Debug,
 {
     let same = |law, found: &T, expected: &T| {
-        ensure(found == expected && found.users() == expected.users(), law, || {
-            format!("{found:?} is not {expected:?}")
-        })
+        ensure(found == expected && found.users() == expected.users(), law, || format!("{found:?} is not {expected:?}"))
     };
     let push = |tally: &mut T, report: &T::Report, times| expect(tally.push(report.clone(), times), PUSH);
     let count = |reports: &[T::Report]| {
         let mut tally = empty.clone();
         reports.iter().try_for_each(|report| push(&mut tally, report, 1))?;
         let (counted, users) = (tally.users(), reports.len() as u64);
-        ensure(counted == users, PUSH, || {
-            format!("{users} reports were counted as {counted}")
-        })?;
+        ensure(counted == users, PUSH, || format!("{users} reports were counted as {counted}"))?;
         Ok::<_, Violation>(tally)
     };
     let merge = |law, left: &T, right: &T| {
@@ -46,42 +42,38 @@ where
         push(&mut at_once, report, 3)?;
         (0..3).try_for_each(|_| push(&mut one_by_one, report, 1))?;
         same(PUSH, &at_once, &one_by_one)?;
-        ensure(at_once.users() == 3, PUSH, || {
-            format!("3 users were counted as {}", at_once.users())
-        })?;
+        ensure(at_once.users() == 3, PUSH, || format!("3 users were counted as {}", at_once.users()))?;
         push(&mut never, report, 0)?;
         same(PUSH, &never, empty)?;
     }
 
+    let law = "merge commutes";
+    for cut in 0..=reports.len() {
+        let (a, b) = (count(&reports[..cut])?, count(&reports[cut..])?);
+        same(law, &merge(law, &a, &b)?, &merge(law, &b, &a)?)?;
+    }
+    let law = "empty is neutral";
+    for end in 0..=reports.len() {
+        let a = count(&reports[..end])?;
+        same(law, &merge(law, &a, empty)?, &a)?;
+        same(law, &merge(law, empty, &a)?, &a)?;
+    }
     // Every cut into three shards, empty ones too.
+    let law = "merge associates";
     let whole = count(reports)?;
     for first in 0..=reports.len() {
         for second in first..=reports.len() {
-            let (a, b, c) = (
-                count(&reports[..first])?,
-                count(&reports[first..second])?,
-                count(&reports[second..])?,
-            );
-            let law = "merge commutes";
-            same(law, &merge(law, &a, &b)?, &merge(law, &b, &a)?)?;
-            let law = "merge associates";
-            let (left, right) = (
-                merge(law, &merge(law, &a, &b)?, &c)?,
-                merge(law, &a, &merge(law, &b, &c)?)?,
-            );
+            let (a, b, c) = (count(&reports[..first])?, count(&reports[first..second])?, count(&reports[second..])?);
+            let left = merge(law, &merge(law, &a, &b)?, &c)?;
+            let right = merge(law, &a, &merge(law, &b, &c)?)?;
             same(law, &left, &right)?;
             same(law, &left, &whole)?;
-            let law = "empty is neutral";
-            same(law, &merge(law, &a, empty)?, &a)?;
-            same(law, &merge(law, empty, &a)?, &a)?;
         }
     }
 
     let mut tally = whole.clone();
     let refused = tally.push(impossible, 1).is_err();
-    ensure(refused, "impossible report is refused", || {
-        format!("it was counted: {tally:?}")
-    })?;
+    ensure(refused, "impossible report is refused", || format!("it was counted: {tally:?}"))?;
     same(UNCHANGED, &tally, &whole)?;
 
     // A tally so full that the next user does not fit, where it can be filled at all.

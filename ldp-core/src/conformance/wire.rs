@@ -32,9 +32,7 @@ where
     if text.ends_with(['}', ']', '"']) {
         for (end, _) in text.char_indices() {
             let read = wire::parse::<T>("message", &text[..end]).is_ok();
-            ensure(!read, "truncation is refused", || {
-                format!("{:?} was read", &text[..end])
-            })?;
+            ensure(!read, "truncation is refused", || format!("{:?} was read", &text[..end]))?;
         }
     }
     Ok(())
@@ -84,10 +82,7 @@ where
                 ensure(direct.to_string() == wired.to_string(), LAW, || differ(&direct, &wired))?;
             }
             (direct, wired) => {
-                return Err(Violation {
-                    law: LAW,
-                    detail: differ(&direct, &wired),
-                });
+                return Err(Violation { law: LAW, detail: differ(&direct, &wired) });
             }
         }
     }

@@ -16,11 +16,7 @@ pub struct Audit<P> {
 impl<P> Audit<P> {
     /// Nothing asked yet.
     pub fn new(population: P) -> Self {
-        Self {
-            population,
-            rounds: 0,
-            epsilon: None,
-        }
+        Self { population, rounds: 0, epsilon: None }
     }
 
     /// How many rounds were asked.

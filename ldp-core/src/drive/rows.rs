@@ -47,9 +47,7 @@ impl RowStore for &[f64] {
     }
 
     fn scan(&mut self, visit: &mut dyn FnMut(u64, f64) -> Result<()>) -> Result<()> {
-        (0u64..)
-            .zip(self.iter())
-            .try_for_each(|(row, &value)| visit(row, value))
+        (0u64..).zip(self.iter()).try_for_each(|(row, &value)| visit(row, value))
     }
 }
 
@@ -92,23 +90,14 @@ impl<S: RowStore, R: CryptoRng> Rows<S, R> {
     pub fn new(store: S, order: Order, mut rng: R) -> Result<Self> {
         let rows = store.rows();
         if rows == 0 {
-            return Err(Error::TooFew {
-                name: "rows",
-                least: 1,
-                value: 0,
-            });
+            return Err(Error::TooFew { name: "rows", least: 1, value: 0 });
         }
         let assignment = match order {
             Order::File => Assignment::File,
             Order::Random if rows <= FEW => Assignment::shuffled(rows as u32, &mut rng),
             Order::Random => Assignment::Computed(Feistel::new(rows, &mut rng)),
         };
-        Ok(Self {
-            store,
-            assignment,
-            noise: rng,
-            next: 0,
-        })
+        Ok(Self { store, assignment, noise: rng, next: 0 })
     }
 }
 
@@ -122,10 +111,7 @@ where
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
         let left = self.store.rows() - self.next;
         if group.users > left {
-            return Err(Error::RoundSize {
-                asked: group.users,
-                left,
-            });
+            return Err(Error::RoundSize { asked: group.users, left });
         }
         let users = self.next..self.next + group.users;
         self.next = users.end;
@@ -140,11 +126,7 @@ where
         } else {
             let assignment = &self.assignment;
             self.store.scan(&mut |row, value| {
-                if users.contains(&assignment.user(row)) {
-                    reply(value, tally)
-                } else {
-                    Ok(())
-                }
+                if users.contains(&assignment.user(row)) { reply(value, tally) } else { Ok(()) }
             })
         }
     }
@@ -199,27 +181,15 @@ struct Feistel {
 impl Feistel {
     fn new<R: CryptoRng>(size: u64, rng: &mut R) -> Self {
         let bits = 64 - (size - 1).leading_zeros();
-        Self {
-            size,
-            half: bits.div_ceil(2).max(1),
-            keys: std::array::from_fn(|_| rng.next_u64()),
-        }
+        Self { size, half: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| rng.next_u64()) }
     }
 
     fn row(&self, user: u64) -> u64 {
-        self.walk(
-            user,
-            |left, right, key| (right, left ^ self.round(right, key)),
-            self.keys.iter(),
-        )
+        self.walk(user, |left, right, key| (right, left ^ self.round(right, key)), self.keys.iter())
     }
 
     fn user(&self, row: u64) -> u64 {
-        self.walk(
-            row,
-            |left, right, key| (right ^ self.round(left, key), left),
-            self.keys.iter().rev(),
-        )
+        self.walk(row, |left, right, key| (right ^ self.round(left, key), left), self.keys.iter().rev())
     }
 
     fn walk<'a>(
@@ -294,22 +264,8 @@ mod tests {
         let question = FiniteChannel::new(Partition::Threshold(0.0), kernel).unwrap();
         let mut rows = Rows::new(&values[..], Order::Random, ChaCha12Rng::seed_from_u64(9)).unwrap();
         let (mut first, mut second) = (Bits::default(), Bits::default());
-        rows.answer(
-            &Group {
-                question: question.clone(),
-                users: 70_000,
-            },
-            &mut first,
-        )
-        .unwrap();
-        rows.answer(
-            &Group {
-                question: question.clone(),
-                users: 30_001,
-            },
-            &mut second,
-        )
-        .unwrap();
+        rows.answer(&Group { question: question.clone(), users: 70_000 }, &mut first).unwrap();
+        rows.answer(&Group { question: question.clone(), users: 30_001 }, &mut second).unwrap();
         assert_eq!((first.users(), second.users()), (70_000, 30_001));
         assert_eq!(first.ones() + second.ones(), 30_000);
         assert!(first.ones().abs_diff(21_000) < 600, "{}", first.ones());

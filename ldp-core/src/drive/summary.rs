@@ -98,14 +98,7 @@ impl Summary {
     #[must_use]
     pub fn new(theta: f64, level: f64) -> Self {
         let (error, squared_error) = (Moments::default(), Moments::default());
-        Self {
-            theta,
-            level,
-            error,
-            squared_error,
-            coverage: Vec::new(),
-            notes: 0,
-        }
+        Self { theta, level, error, squared_error, coverage: Vec::new(), notes: 0 }
     }
 
     /// Takes in one replication's value without its intervals.
@@ -121,13 +114,7 @@ impl Summary {
         self.notes += u64::from(estimate.note().is_some());
         let kinds = estimate.interval_kinds();
         if self.coverage.is_empty() {
-            let none = |&kind| Coverage {
-                kind,
-                covered: 0,
-                missing: 0,
-                infinite: 0,
-                width: Moments::default(),
-            };
+            let none = |&kind| Coverage { kind, covered: 0, missing: 0, infinite: 0, width: Moments::default() };
             self.coverage = kinds.iter().map(none).collect();
         }
         for entry in &mut self.coverage {
@@ -135,11 +122,7 @@ impl Summary {
                 Ok(interval) => {
                     entry.covered += u64::from(interval.contains(self.theta));
                     let width = interval.width();
-                    if width.is_finite() {
-                        entry.width.push(width)
-                    } else {
-                        entry.infinite += 1
-                    }
+                    if width.is_finite() { entry.width.push(width) } else { entry.infinite += 1 }
                 }
                 Err(_) => entry.missing += 1,
             }

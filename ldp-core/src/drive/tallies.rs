@@ -44,14 +44,7 @@ impl<'m, M: AnyModel + ?Sized, Q> Tallies<'m, M, Q> {
     /// Collectors of answers from the model at `theta`, replication 0 of `seed`.
     pub fn new(model: &'m M, theta: f64, seed: u64) -> Result<Self> {
         model.check_theta(theta)?;
-        Ok(Self {
-            model,
-            theta,
-            seed,
-            rng: stream(seed, Purpose::Tally, 0, 0),
-            asked: 0,
-            kept: Vec::new(),
-        })
+        Ok(Self { model, theta, seed, rng: stream(seed, Purpose::Tally, 0, 0), asked: 0, kept: Vec::new() })
     }
 
     /// The collectors of another replication.
@@ -140,19 +133,13 @@ mod tests {
     fn counts_follow_the_binomial_law_at_every_size() {
         // Two-sided tail of a sum of draws, α = 1e-6 each: catches a wrong p (by 1 % at n = 1, 1e-7 at 10^12),
         // a wrong number of trials, a lost chunk.
-        for (trials, p, draws) in [
-            (1, 0.3, 400_000),
-            (20, 0.01, 50_000),
-            (1000, 0.62, 2000),
-            (1_000_000_000_000, 0.42, 30),
-        ] {
+        for (trials, p, draws) in
+            [(1, 0.3, 400_000), (20, 0.01, 50_000), (1000, 0.62, 2000), (1_000_000_000_000, 0.42, 30)]
+        {
             let mut rng = stream(3, Purpose::Tally, trials, 0);
             let total: u64 = (0..draws).map(|_| binomial(trials, p, &mut rng).unwrap()).sum();
             let n = trials * draws;
-            assert!(
-                cdf(total, n, p) > 5e-7 && sf(total, n, p) > 5e-7,
-                "{trials} trials: {total}"
-            );
+            assert!(cdf(total, n, p) > 5e-7 && sf(total, n, p) > 5e-7, "{trials} trials: {total}");
             let mutant = p * (1.0 + 10.0 / (n as f64 * p).sqrt());
             assert!(cdf(total, n, mutant) < 5e-7, "{trials} trials: the mutant passes");
         }

@@ -45,18 +45,7 @@ impl<'m, M: Draw + ?Sized> Users<'m, M> {
         model.check_theta(theta)?;
         let (data, noise) = (stream(seed, Purpose::Data, 0, 0), stream(seed, Purpose::Noise, 0, 0));
         let buffer = Vec::with_capacity(CHUNK);
-        Ok(Self {
-            model,
-            theta,
-            users,
-            seed,
-            replication: 0,
-            in_blocks: false,
-            next: 0,
-            data,
-            noise,
-            buffer,
-        })
+        Ok(Self { model, theta, users, seed, replication: 0, in_blocks: false, next: 0, data, noise, buffer })
     }
 
     /// Privatises whole slices of users instead of one by one.
@@ -74,6 +63,7 @@ impl<'m, M: Draw + ?Sized> Users<'m, M> {
     }
 
     /// The next user: its value, and the generator its report takes its words from.
+    #[inline]
     pub fn next_user(&mut self) -> Result<(f64, &mut SimulationRng)> {
         let at = self.refill(1)?;
         if at >= self.buffer.len() {
@@ -103,8 +93,7 @@ impl<'m, M: Draw + ?Sized> Users<'m, M> {
             self.data = stream(self.seed, Purpose::Data, self.replication, block);
             self.noise = stream(self.seed, Purpose::Noise, self.replication, block);
         }
-        self.buffer
-            .resize((self.users - self.next).min(CHUNK as u64) as usize, 0.0);
+        self.buffer.resize((self.users - self.next).min(CHUNK as u64) as usize, 0.0);
         self.model.draw(self.theta, &mut self.data, &mut self.buffer);
         Ok(())
     }
@@ -116,15 +105,28 @@ where
     T: Tally<Report = Q::Report>,
     M: Draw + ?Sized,
 {
-    #[inline]
+    /// Inlined for a single user, so that a strictly sequential protocol keeps its question and tally in registers.
+    #[inline(always)]
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
+        if group.users == 1 {
+            let (value, noise) = self.next_user()?;
+            return tally.push(group.question.privatize(&value, noise), 1);
+        }
+        self.answer_many(group, tally)
+    }
+}
+
+impl<M: Draw + ?Sized> Users<'_, M> {
+    #[inline(never)]
+    fn answer_many<Q, T>(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()>
+    where
+        Q: Mechanism<Input = f64>,
+        T: Tally<Report = Q::Report>,
+    {
         let mut left = group.users;
         while left > 0 {
             let from = self.refill(left)?;
-            let to = self
-                .buffer
-                .len()
-                .min(from.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
+            let to = self.buffer.len().min(from.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
             if from >= to {
                 return Err(Error::RoundSize { asked: left, left: 0 });
             }

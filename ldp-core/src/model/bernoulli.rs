@@ -62,11 +62,7 @@ impl Score for Bernoulli {
     }
 
     fn score(&self, theta: f64, x: f64) -> f64 {
-        if x == 1.0 {
-            theta.recip()
-        } else {
-            -(1.0 - theta).recip()
-        }
+        if x == 1.0 { theta.recip() } else { -(1.0 - theta).recip() }
     }
 
     fn information(&self, theta: f64) -> f64 {

@@ -26,11 +26,7 @@ impl Categorical {
     /// The family over `size` categories, at least 2.
     pub fn new(size: u32) -> Result<Self> {
         if size < 2 {
-            return Err(Error::TooFew {
-                name: "categories",
-                least: 2,
-                value: size.into(),
-            });
+            return Err(Error::TooFew { name: "categories", least: 2, value: size.into() });
         }
         Ok(Self { size })
     }
@@ -55,11 +51,7 @@ impl Categorical {
     /// Whether category 0 lies in `low..high`, and how many of the others do.
     fn counts(&self, low: f64, high: f64) -> (bool, u32) {
         let (first, end) = (self.below(low), self.below(high));
-        if first < end {
-            (first == 0, end - first.max(1))
-        } else {
-            (false, 0)
-        }
+        if first < end { (first == 0, end - first.max(1)) } else { (false, 0) }
     }
 }
 
@@ -67,11 +59,7 @@ impl Model for Categorical {
     type Observation = f64;
 
     fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> f64 {
-        if rng.random::<f64>() < theta {
-            0.0
-        } else {
-            f64::from(rng.random_range(1..self.size))
-        }
+        if rng.random::<f64>() < theta { 0.0 } else { f64::from(rng.random_range(1..self.size)) }
     }
 
     fn check(&self, theta: f64) -> Result<()> {
@@ -113,11 +101,7 @@ impl Score for Categorical {
     }
 
     fn score(&self, theta: f64, x: f64) -> f64 {
-        if x == 0.0 {
-            theta.recip()
-        } else {
-            -(1.0 - theta).recip()
-        }
+        if x == 0.0 { theta.recip() } else { -(1.0 - theta).recip() }
     }
 
     fn information(&self, theta: f64) -> f64 {
@@ -133,18 +117,10 @@ impl ManyParameters for Categorical {
     fn check_all(&self, theta: &[f64]) -> Result<()> {
         let (expected, found) = (self.parameters() as u64, theta.len() as u64);
         if found < expected {
-            return Err(Error::TooFew {
-                name: "parameters",
-                least: expected,
-                value: found,
-            });
+            return Err(Error::TooFew { name: "parameters", least: expected, value: found });
         }
         if found > expected {
-            return Err(Error::TooMany {
-                name: "parameters",
-                most: expected,
-                value: found,
-            });
+            return Err(Error::TooMany { name: "parameters", most: expected, value: found });
         }
         for &p in theta {
             require(p > 0.0 && p < 1.0, "theta", "strictly between 0 and 1", p)?;

@@ -39,30 +39,18 @@ impl Cdf for Exponential {
     fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
         let z = x.max(0.0) / theta;
         // Where z is infinite the product below would be infinity times zero.
-        if z < f64::INFINITY {
-            -z * (-z).exp() / theta
-        } else {
-            0.0
-        }
+        if z < f64::INFINITY { -z * (-z).exp() / theta } else { 0.0 }
     }
 
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
         let (low, high) = (low.max(0.0) / theta, high.max(0.0) / theta);
-        if low < high {
-            -(-low).exp() * (low - high).exp_m1()
-        } else {
-            0.0
-        }
+        if low < high { -(-low).exp() * (low - high).exp_m1() } else { 0.0 }
     }
 }
 
 impl Score for Exponential {
     fn ln_density(&self, theta: f64, x: f64) -> f64 {
-        if x < 0.0 {
-            f64::NEG_INFINITY
-        } else {
-            -x / theta - theta.ln()
-        }
+        if x < 0.0 { f64::NEG_INFINITY } else { -x / theta - theta.ln() }
     }
 
     fn score(&self, theta: f64, x: f64) -> f64 {

@@ -27,9 +27,7 @@ pub struct Gaussian {
 impl Gaussian {
     /// The family with standard deviation `sigma`, positive and finite.
     pub fn new(sigma: f64) -> Result<Self> {
-        Ok(Self {
-            sigma: location::check_scale("sigma", sigma)?,
-        })
+        Ok(Self { sigma: location::check_scale("sigma", sigma)? })
     }
 
     /// The known standard deviation.

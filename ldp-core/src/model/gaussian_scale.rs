@@ -40,11 +40,7 @@ impl Cdf for GaussianScale {
     fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
         let z = x / theta;
         // Where z is infinite the product below would be infinity times zero.
-        if z.is_finite() {
-            -z * normal::pdf(z) / theta
-        } else {
-            0.0
-        }
+        if z.is_finite() { -z * normal::pdf(z) / theta } else { 0.0 }
     }
 
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {

@@ -26,9 +26,7 @@ pub struct Laplace {
 impl Laplace {
     /// The family with scale `scale`, positive and finite.
     pub fn new(scale: f64) -> Result<Self> {
-        Ok(Self {
-            scale: location::check_scale("scale", scale)?,
-        })
+        Ok(Self { scale: location::check_scale("scale", scale)? })
     }
 
     /// The known scale $b$.
@@ -76,11 +74,7 @@ impl Model for Laplace {
     fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> f64 {
         // Open on both sides: a uniform of 0 or 1 would be an infinite observation.
         let u: f64 = Open01.sample(rng);
-        let z = if u < 0.5 {
-            (2.0 * u).ln()
-        } else {
-            -(2.0 * (1.0 - u)).ln()
-        };
+        let z = if u < 0.5 { (2.0 * u).ln() } else { -(2.0 * (1.0 - u)).ln() };
         theta + self.scale * z
     }
 }

@@ -25,9 +25,7 @@ pub struct Logistic {
 impl Logistic {
     /// The family with scale `scale`, positive and finite.
     pub fn new(scale: f64) -> Result<Self> {
-        Ok(Self {
-            scale: location::check_scale("scale", scale)?,
-        })
+        Ok(Self { scale: location::check_scale("scale", scale)? })
     }
 
     /// The known scale $s$.
@@ -57,11 +55,7 @@ impl Standard for Logistic {
 
     fn below(&self, z: f64) -> f64 {
         // With e^z in the lower half: e^-z overflows before the probability underflows.
-        if z < 0.0 {
-            z.exp() / (1.0 + z.exp())
-        } else {
-            1.0 / (1.0 + (-z).exp())
-        }
+        if z < 0.0 { z.exp() / (1.0 + z.exp()) } else { 1.0 / (1.0 + (-z).exp()) }
     }
 
     fn between(&self, low: f64, high: f64) -> f64 {

@@ -28,11 +28,7 @@ fn counts_below(x: f64) -> f64 {
 
 /// $\ln p_\theta(k)$ for a whole number $k \ge 0$, by Loader's saddle-point.
 fn ln_pmf(theta: f64, k: f64) -> f64 {
-    if k == 0.0 {
-        -theta
-    } else {
-        -stirling_error(k) - deviance(k, theta, k - theta) - 0.5 * k.ln() - LN_SQRT_TWO_PI
-    }
+    if k == 0.0 { -theta } else { -stirling_error(k) - deviance(k, theta, k - theta) - 0.5 * k.ln() - LN_SQRT_TWO_PI }
 }
 
 impl Model for Poisson {
@@ -56,19 +52,11 @@ impl Model for Poisson {
 
 impl Cdf for Poisson {
     fn cdf(&self, theta: f64, x: f64) -> f64 {
-        if x > 0.0 {
-            gamma::regularized(counts_below(x), theta).1
-        } else {
-            0.0
-        }
+        if x > 0.0 { gamma::regularized(counts_below(x), theta).1 } else { 0.0 }
     }
 
     fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
-        if x > 0.0 && x < f64::INFINITY {
-            -ln_pmf(theta, counts_below(x) - 1.0).exp()
-        } else {
-            0.0
-        }
+        if x > 0.0 && x < f64::INFINITY { -ln_pmf(theta, counts_below(x) - 1.0).exp() } else { 0.0 }
     }
 
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
@@ -78,9 +66,7 @@ impl Cdf for Poisson {
         }
         // A few atoms are summed: the difference of two cdfs has no digits of a small atom.
         if end - first <= 8.0 {
-            return (0..(end - first) as u8)
-                .map(|i| ln_pmf(theta, first + f64::from(i)).exp())
-                .sum();
+            return (0..(end - first) as u8).map(|i| ln_pmf(theta, first + f64::from(i)).exp()).sum();
         }
         if first > theta {
             gamma::regularized(first, theta).0 - gamma::regularized(end, theta).0
@@ -92,11 +78,7 @@ impl Cdf for Poisson {
 
 impl Score for Poisson {
     fn ln_density(&self, theta: f64, x: f64) -> f64 {
-        if (0.0..f64::INFINITY).contains(&x) && x == x.trunc() {
-            ln_pmf(theta, x)
-        } else {
-            f64::NEG_INFINITY
-        }
+        if (0.0..f64::INFINITY).contains(&x) && x == x.trunc() { ln_pmf(theta, x) } else { f64::NEG_INFINITY }
     }
 
     fn score(&self, theta: f64, x: f64) -> f64 {

@@ -34,11 +34,8 @@ impl StudentT {
     pub fn new(degrees: f64, scale: f64) -> Result<Self> {
         let degrees = location::check_scale("degrees", degrees)?;
         let scale = location::check_scale("scale", scale)?;
-        let invalid = |_| crate::Error::Parameter {
-            name: "degrees",
-            requirement: "positive and finite",
-            value: degrees,
-        };
+        let invalid =
+            |_| crate::Error::Parameter { name: "degrees", requirement: "positive and finite", value: degrees };
         Ok(Self {
             degrees,
             scale,
@@ -96,11 +93,7 @@ impl Standard for StudentT {
     fn ln_density(&self, z: f64) -> f64 {
         let ratio = z / self.degrees.sqrt();
         // The square must not overflow: heavy tails are still there at z = 1e200.
-        let log = if ratio.abs() > 1e8 {
-            2.0 * ratio.abs().ln()
-        } else {
-            (ratio * ratio).ln_1p()
-        };
+        let log = if ratio.abs() > 1e8 { 2.0 * ratio.abs().ln() } else { (ratio * ratio).ln_1p() };
         self.ln_peak - 0.5 * (self.degrees + 1.0) * log
     }
 
@@ -109,11 +102,7 @@ impl Standard for StudentT {
     }
 
     fn below(&self, z: f64) -> f64 {
-        if z < 0.0 {
-            self.halves(-z).1
-        } else {
-            0.5 + self.halves(z).0
-        }
+        if z < 0.0 { self.halves(-z).1 } else { 0.5 + self.halves(z).0 }
     }
 
     fn between(&self, low: f64, high: f64) -> f64 {

@@ -13,11 +13,7 @@ pub fn pdf(x: f64) -> f64 {
     let (square, rest) = two_product(x, x);
     let value = PEAK * (-0.5 * square).exp();
     // Rounding x² alone would cost 1e-13 at x = 37; past 40 the rest may be infinite and the value is zero.
-    if x.abs() < 40.0 {
-        value * (1.0 - 0.5 * rest)
-    } else {
-        value
-    }
+    if x.abs() < 40.0 { value * (1.0 - 0.5 * rest) } else { value }
 }
 
 /// $\ln\varphi(x)$.

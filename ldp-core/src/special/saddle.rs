@@ -82,10 +82,6 @@ pub(crate) fn deviance(x: f64, mean: f64, difference: f64) -> f64 {
         }
     }
     let ratio = x / mean;
-    let log = if ratio.is_finite() && ratio > 0.0 {
-        ratio.ln()
-    } else {
-        x.ln() - mean.ln()
-    };
+    let log = if ratio.is_finite() && ratio > 0.0 { ratio.ln() } else { x.ln() - mean.ln() };
     x * log - difference
 }

@@ -1,6 +1,6 @@
 """Prints the table that tests/special.rs checks the special functions against.
 
-    python3 special.py > special.json
+    python3 special.py > special.json    (one minute)
 
 Arguments are the exact binary numbers a Rust program sees; values are computed with 50 digits and more.
 Each entry is [arguments..., value], or [arguments..., value, complement] where a function returns both tails.

@@ -1,0 +1,123 @@
+//! The hot paths: one privatised value, one simulated user, one replication at `tally` fidelity, one round.
+//!
+//! Read them as ratios within one run. Every name says which generator drew.
+
+use benches::{Drawn, Walk, question, walk_by_hand};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use ldp_core::drive::{Tallies, Users};
+use ldp_core::model::{Gaussian, Model};
+use ldp_core::{Bits, Epsilon, Group, Inference, Mechanism, Population, Publish, run};
+use ldp_estimators::TwoStage;
+use ldp_mechanisms::{IntervalResponse, Sign};
+use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
+use rand::{Rng, SeedableRng};
+use std::hint::black_box;
+use std::time::Duration;
+
+/// The seed of everything drawn here.
+const SEED: u64 = 20_250_501;
+const VALUES: usize = 1 << 16;
+
+fn values() -> Vec<f64> {
+    let model = Gaussian::new(1.0).expect("a valid sigma");
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    (0..VALUES).map(|_| model.sample(0.5, &mut rng)).collect()
+}
+
+fn privatize<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str) {
+    let values = values();
+    let mut group = c.benchmark_group("privatized value");
+    group.throughput(Throughput::Elements(VALUES as u64));
+    let mut rng = R::seed_from_u64(SEED);
+    let sign = question();
+    let ternary = Epsilon::new(1.0).and_then(|epsilon| IntervalResponse::new(epsilon, vec![-0.5, 0.5]));
+    let ternary = ternary.expect("valid cuts");
+    group.bench_function(BenchmarkId::new("sign one by one", generator), |b| {
+        b.iter(|| values.iter().map(|x| sign.privatize(x, &mut rng)).sum::<u32>());
+    });
+    group.bench_function(BenchmarkId::new("sign in bulk", generator), |b| {
+        b.iter(|| {
+            let mut tally = Bits::default();
+            sign.privatize_all(&values, &mut rng, &mut tally).map(|()| tally)
+        });
+    });
+    let channel = sign.publish();
+    group.bench_function(BenchmarkId::new("sign as a published channel", generator), |b| {
+        b.iter(|| values.iter().map(|x| channel.privatize(x, &mut rng)).sum::<u32>());
+    });
+    group.bench_function(BenchmarkId::new("interval response of 3", generator), |b| {
+        b.iter(|| values.iter().map(|x| ternary.privatize(x, &mut rng)).sum::<u32>());
+    });
+    group.finish();
+}
+
+fn privatized_value(c: &mut Criterion) {
+    privatize::<ChaCha12Rng>(c, "ChaCha12");
+    privatize::<Xoshiro256PlusPlus>(c, "Xoshiro256++");
+}
+
+fn simulated_user(c: &mut Criterion) {
+    const USERS: u64 = 1 << 16;
+    let model = Gaussian::new(1.0).expect("a valid sigma");
+    let asked = Group { question: question(), users: USERS };
+    let mut group = c.benchmark_group("simulated user");
+    group.throughput(Throughput::Elements(USERS));
+    let mut users = Users::new(&model, 0.5, USERS, SEED).expect("a valid theta");
+    let answer = |users: &mut Users<'_, Gaussian>| {
+        users.restart(0);
+        let mut tally = Bits::default();
+        users.answer(black_box(&asked), &mut tally).map(|()| tally)
+    };
+    group.bench_function(BenchmarkId::new("one by one", "Xoshiro256++"), |b| b.iter(|| answer(&mut users)));
+    let mut users = Users::new(&model, 0.5, USERS, SEED).expect("a valid theta").in_blocks();
+    group.bench_function(BenchmarkId::new("in blocks", "Xoshiro256++"), |b| b.iter(|| answer(&mut users)));
+    group.finish();
+}
+
+fn tally_replication(c: &mut Criterion) {
+    let model = Gaussian::new(1.0).expect("a valid sigma");
+    let mut group = c.benchmark_group("tally replication");
+    group.throughput(Throughput::Elements(1));
+    for users in [10_000, 1_000_000] {
+        let estimator = Epsilon::new(1.0).and_then(|epsilon| TwoStage::new(epsilon, 0.0, 306)).expect("valid");
+        let mut tallies = Tallies::<_, Sign>::new(&model, 0.5, SEED).expect("a valid theta");
+        let mut replication = 0;
+        group.bench_function(BenchmarkId::new("two-stage, Xoshiro256++", users), |b| {
+            b.iter(|| {
+                replication += 1;
+                tallies.restart(replication);
+                run(&estimator, users, &mut tallies).map(|estimate| estimate.value())
+            });
+        });
+    }
+    group.finish();
+}
+
+fn sequential_round(c: &mut Criterion) {
+    const ROUNDS: u64 = 200_000;
+    let start = question();
+    let mut group = c.benchmark_group("sequential round");
+    group.throughput(Throughput::Elements(ROUNDS)).sample_size(50);
+    group.bench_function(BenchmarkId::new("by hand", "Xoshiro256++"), |b| {
+        b.iter(|| walk_by_hand(black_box(0.0), start.lie(), ROUNDS, SEED));
+    });
+    group.bench_function(BenchmarkId::new("through run", "Xoshiro256++"), |b| {
+        b.iter(|| run(&Walk { start: black_box(start) }, ROUNDS, &mut Drawn::new(SEED)));
+    });
+    let model = Gaussian::new(1.0).expect("a valid sigma");
+    let mut users = Users::new(&model, 0.5, ROUNDS, SEED).expect("a valid theta");
+    group.bench_function(BenchmarkId::new("through run, seed streams", "Xoshiro256++"), |b| {
+        b.iter(|| {
+            users.restart(0);
+            run(&Walk { start: black_box(start) }, ROUNDS, &mut users)
+        });
+    });
+    group.finish();
+}
+
+criterion_group! {
+    name = hot_paths;
+    config = Criterion::default().warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
+    targets = privatized_value, simulated_user, tally_replication, sequential_round
+}
+criterion_main!(hot_paths);
