@@ -12,10 +12,8 @@ pub const TABLE: &str = "Exit codes:
 /// Prints the error, once, and chooses the code.
 pub fn code(error: &anyhow::Error) -> ExitCode {
     let system = error.chain().find_map(|cause| cause.downcast_ref::<OutputError>());
-    if let Some(OutputError(cause)) = system {
-        if cause.kind() == io::ErrorKind::BrokenPipe {
-            return ExitCode::SUCCESS;
-        }
+    if system.is_some_and(|OutputError(cause)| cause.kind() == io::ErrorKind::BrokenPipe) {
+        return ExitCode::SUCCESS;
     }
     // Library errors quote their source; a cause is added only where the text so far does not have it.
     let mut text = String::new();

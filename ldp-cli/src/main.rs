@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod exit;
 mod input;
+mod nearest;
 mod progress;
 mod registry;
 mod report;

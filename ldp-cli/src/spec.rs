@@ -62,32 +62,6 @@ impl fmt::Display for Spec {
     }
 }
 
-/// The candidate most like `word`, if one is close enough to be a slip.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (edits(word, candidate), candidate))
-        .filter(|&(distance, candidate)| distance <= 1 + candidate.chars().count() / 3)
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein distance.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,13 +82,5 @@ mod tests {
             assert!(matches!(bad.parse::<Spec>(), Err(SpecError::NotAPair(_))), "{bad}");
         }
         assert_eq!("x:a=1,a=2".parse::<Spec>(), Err(SpecError::Twice("a".into())));
-    }
-
-    #[test]
-    fn slips_find_their_name() {
-        let names = ["one-stage", "two-stage", "gaussian"];
-        assert_eq!(nearest("twostage", names), Some("two-stage"));
-        assert_eq!(nearest("gausian", names), Some("gaussian"));
-        assert_eq!(nearest("zebra", names), None);
     }
 }

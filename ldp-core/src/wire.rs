@@ -2,7 +2,7 @@
 //!
 //! The analyst publishes a question, a [`FiniteChannel`] in JSON. A client calls [`answer`], the one function it
 //! needs for every finite mechanism there is or will be. Collectors keep tallies; the server keeps the
-//! [`Step`](crate::Step). [`run`] plays all parts and sends every message through JSON.
+//! [`Step`]. [`run`] plays all parts and sends every message through JSON.
 //!
 //! ```
 //! use ldp_core::{Epsilon, Error, wire};

@@ -2,7 +2,9 @@
 //!
 //! Every statistical test has a fixed seed and α = 1e-6, says what it would catch, and rejects a mutant.
 
-use ldp_core::conformance::{ALPHA, Dummy, Seen, goodness_of_fit};
+use ldp_core::conformance::{
+    ALPHA, Dummy, Seen, check_replay, check_simulation_is_wire, check_wire_round_trip, goodness_of_fit,
+};
 use ldp_core::drive::{Audit, Order, Rows, Tallies, Users, in_batches};
 use ldp_core::erased::{Fidelity, Setting, erase};
 use ldp_core::model::Gaussian;
@@ -280,6 +282,17 @@ fn stepping_through_json_equals_a_run() {
         assert_eq!(values.len(), 2);
         assert_eq!(values[0], expected.value());
     }
+}
+
+#[test]
+fn the_wire_carries_rounds_of_several_groups() {
+    let model = model();
+    let dummy = Dummy::asking(&ternary(), &[&[1], &[50, 0, 70], &[1100]]);
+    check_simulation_is_wire(&dummy, &model, THETA, 1221, 15).unwrap();
+    check_replay(&dummy, &[1221]).unwrap();
+    check_wire_round_trip(&dummy.begin(1221).unwrap()).unwrap();
+    // What is refused in process is refused on the wire, with the same words.
+    check_simulation_is_wire(&dummy, &model, THETA, 100, 15).unwrap();
 }
 
 #[test]

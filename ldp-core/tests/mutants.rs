@@ -4,8 +4,8 @@
 //! and α = 1e-6.
 
 use ldp_core::conformance::{
-    Violation, check_channel, check_draws, check_edges, check_epsilon, check_epsilon_density, check_marginal,
-    check_merge_laws, check_replay, check_sampler, check_simulation_is_wire, check_wire_round_trip,
+    Violation, check_channel, check_draws, check_edges, check_epsilon, check_epsilon_density, check_inference,
+    check_marginal, check_merge_laws, check_replay, check_sampler, check_simulation_is_wire, check_wire_round_trip,
 };
 use ldp_core::inference::check_level;
 use ldp_core::model::{Categorical, Gaussian, Poisson};
@@ -659,6 +659,10 @@ fn a_good_protocol_passes() {
     for users in USERS {
         check_simulation_is_wire(&protocol, &model, 0.3, users, 19).unwrap();
     }
+    // Rounds of several groups, with more than two reports.
+    check_edges(&Split { guarded: true }, &USERS).unwrap();
+    check_replay(&Split { guarded: true }, &USERS).unwrap();
+    check_simulation_is_wire(&Split { guarded: true }, &model, 0.3, 1000, 19).unwrap();
     // Too few users: the same error on both ways.
     check_simulation_is_wire(&protocol, &model, 0.3, 1, 19).unwrap();
 }
@@ -676,6 +680,61 @@ fn edge_mutants_are_rejected() {
     }
     rejected(check(Flaw::ForgetsUsers), "tallies must fit");
     rejected(check(Flaw::AlwaysFails), "protocol ends");
+    rejected(check_edges(&Split { guarded: false }, &USERS), "estimate is finite");
+}
+
+#[test]
+fn estimate_mutants_are_rejected() {
+    let good = Outcome { value: 0.5, error: None, reach: 1.0, any_level: false, hidden: false };
+    check_inference(&good).unwrap();
+    check_inference(&Outcome { reach: f64::INFINITY, ..good.clone() }).unwrap();
+    for mutant in [
+        Outcome { value: f64::NAN, ..good.clone() },
+        Outcome { value: f64::NEG_INFINITY, ..good.clone() },
+        Outcome { error: Some(f64::NAN), ..good.clone() },
+        Outcome { error: Some(f64::INFINITY), ..good.clone() },
+        Outcome { error: Some(-0.1), ..good.clone() },
+        Outcome { reach: f64::NAN, ..good.clone() },
+        Outcome { reach: -1e-9, ..good.clone() },
+        Outcome { reach: f64::NEG_INFINITY, ..good.clone() },
+        Outcome { any_level: true, ..good.clone() },
+    ] {
+        rejected(check_inference(&mutant), "estimate is finite");
+    }
+}
+
+/// One round of two groups with three reports each; the value is the ratio of their shares of report 2.
+struct Split {
+    /// Whether an empty or unanimous group is thought of.
+    guarded: bool,
+}
+
+impl StagedEstimator for Split {
+    type Question = FiniteChannel;
+    type Tally = Counts;
+    type State = ();
+    type Estimate = Outcome;
+
+    fn tally(&self, question: &FiniteChannel) -> Counts {
+        Counts::new(question.reports())
+    }
+
+    fn begin(&self, users: u64) -> Result<StepOf<Self>> {
+        if users < 2 {
+            let (name, least, value) = ("users", 2, users);
+            return Err(Error::TooFew { name, least, value });
+        }
+        let group = |users| Group { question: ternary(), users };
+        let round = Round::Many(vec![group(users / 2), group(users - users / 2)]);
+        Ok(Step::Ask { round, state: () })
+    }
+
+    fn advance(&self, (): (), answers: &[Counts]) -> Result<StepOf<Self>> {
+        let guard = f64::from(u8::from(self.guarded));
+        let share = |tally: &Counts| (tally.counts()[2] as f64 + guard) / (tally.users() as f64 + guard);
+        let value = share(&answers[1]) / share(&answers[0]);
+        Ok(Step::Done(Outcome { value, error: None, reach: 1.0, any_level: false, hidden: false }))
+    }
 }
 
 #[test]

@@ -20,6 +20,11 @@
 //! # Ok::<(), ldp_core::Error>(())
 //! ```
 
+// The example of the README must run too.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub mod clopper_pearson;
 mod one_stage;
 mod rescaled;

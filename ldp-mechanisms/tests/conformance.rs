@@ -7,10 +7,13 @@ use ldp_core::conformance::{
     check_wire_round_trip,
 };
 use ldp_core::model::{Categorical, Gaussian, Laplace, Poisson};
+use ldp_core::seed::{Purpose, stream};
 use ldp_core::{
-    Cuts, Dense, Density, Epsilon, Finite, FiniteChannel, Kernel, Mechanism, Numerics, Partition, Publish, Rescale,
+    Bits, Cuts, Dense, Density, Epsilon, Finite, FiniteChannel, Kernel, Mechanism, Numerics, Partition, Publish,
+    Rescale, Tally,
 };
 use ldp_mechanisms::{IntervalResponse, RandomizedResponse, Sign};
+use rand::Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
@@ -110,6 +113,26 @@ fn randomized_response() {
     let response = RandomizedResponse::new(epsilon(4.0), 1000).unwrap();
     check_all(&response, epsilon(4.0), &[0.0, 999.0], 9);
     check_marginal(&response, &Categorical::new(1000).unwrap(), 0.2, 9).unwrap();
+}
+
+/// Same seed, same reports: another number here is value-breaking.
+#[test]
+fn pinned_reports() {
+    let sign = Sign::new(epsilon(1.0), 0.0).unwrap();
+    // One word per report.
+    let mut rng = stream(42, Purpose::Noise, 0, 0);
+    let reports: [u32; 12] = std::array::from_fn(|_| sign.privatize(&0.3, &mut rng));
+    assert_eq!(reports, [0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1]);
+    // In bulk, a full chunk of 64 and a part of one; then the generator has moved on by the same number of words.
+    let mut tally = Bits::default();
+    let mut rng = stream(42, Purpose::Noise, 0, 0);
+    sign.privatize_all(&[0.3; 100], &mut rng, &mut tally).unwrap();
+    assert_eq!((tally.ones(), rng.next_u64()), (0, 0));
+    // More than two reports.
+    let response = RandomizedResponse::new(epsilon(1.0), 5).unwrap();
+    let mut rng = stream(42, Purpose::Noise, 0, 0);
+    let reports: [u32; 12] = std::array::from_fn(|_| response.privatize(&3.0, &mut rng));
+    assert_eq!(reports, [0; 12]);
 }
 
 /// The golden questions of wire version 1, by the name of their file.

@@ -1,6 +1,7 @@
 //! Which column is meant by a name or a number.
 
 use super::error::{InputError, Names};
+use crate::nearest::nearest;
 
 /// How a column was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,37 +41,9 @@ pub(super) fn choose(file: &str, wanted: Option<&str>, available: &Names) -> Res
             file: file.to_owned(),
             column: wanted.to_owned(),
             available: available.clone(),
-            nearest: nearest(wanted, names).map(str::to_owned),
+            nearest: nearest(wanted, names.iter().map(String::as_str)).map(str::to_owned),
         }),
     }
-}
-
-/// The name most similar to `wanted` (ignoring case), if at most a third of its letters differ.
-pub(super) fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
-    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
-    let limit = (wanted.len() / 3).max(1);
-    names
-        .iter()
-        .map(|name| (distance(&wanted, &name.to_lowercase().chars().collect::<Vec<_>>()), name.as_str()))
-        // A name of one letter is one change away from every other: that is no similarity.
-        .filter(|(changes, name)| *changes <= limit && *changes < name.chars().count())
-        .min_by_key(|(changes, _)| *changes)
-        .map(|(_, name)| name)
-}
-
-/// Levenshtein's distance: the fewest letters to insert, delete or replace.
-fn distance(from: &[char], to: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replace = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -121,14 +94,5 @@ mod tests {
     fn a_name_used_twice_is_refused() {
         let error = choose("f", Some("x"), &named(&["x", "y", "x"])).unwrap_err();
         assert!(matches!(error, InputError::AmbiguousColumn { count: 2, .. }));
-    }
-
-    #[test]
-    fn the_nearest_name_is_near() {
-        let names = ["a".to_owned(), "income".to_owned(), "outcome".to_owned()];
-        assert_eq!(nearest("incom", &names), Some("income"));
-        assert_eq!(nearest("OUTCOME", &names), Some("outcome"));
-        assert_eq!(nearest("b", &names), None);
-        assert_eq!(distance(&['k', 'i', 't'], &['s', 'i', 't', 's']), 2);
     }
 }

@@ -13,7 +13,8 @@ pub use mechanisms::MECHANISMS;
 pub use models::{MODELS, model};
 pub use values::{Values, count, number};
 
-use crate::spec::{Spec, nearest};
+use crate::nearest::nearest;
+use crate::spec::Spec;
 
 /// A key of a spec.
 pub struct Key {

@@ -1,7 +1,7 @@
 //! The universal question: finitely many cells of the line, finitely many reports, integer weights.
 //!
 //! Sign, interval response, residues and optimal mechanisms all lower to a [`FiniteChannel`]; that is what is
-//! published, so a client needs one function for all of them. See [`wire`](crate::wire).
+//! published, so a client needs one function for all of them. See [`wire`].
 //!
 //! ```
 //! use ldp_core::{Epsilon, FiniteChannel, Kernel, Mechanism, Partition};

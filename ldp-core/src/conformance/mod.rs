@@ -27,7 +27,7 @@
 //! | `round trip` | JSON there and back is the same value, bit for bit | [`check_wire_round_trip`] |
 //! | `truncation is refused` | no beginning of a message is a message | [`check_wire_round_trip`] |
 //! | `simulation is wire` | a run in process equals a run through JSON | [`check_simulation_is_wire`] |
-//! | `estimate is finite` | value, error and intervals are numbers, whatever comes back | [`check_edges`] |
+//! | `estimate is finite` | value, error and intervals are numbers, whatever comes back | [`check_edges`], [`check_inference`] |
 //! | `round within users` | a round asks at least one user and no more than are left | [`check_edges`] |
 //! | `tallies must fit` | too many answers or tallies are refused by type | [`check_edges`] |
 //! | `protocol ends` | enough users with mixed answers bring an estimate | [`check_edges`] |
@@ -64,7 +64,7 @@ mod wire;
 pub use channel::check_channel;
 pub use dummy::{Dummy, Seen};
 pub use mechanism::{check_draws, check_epsilon, check_epsilon_density};
-pub use protocol::{check_edges, check_replay};
+pub use protocol::{check_edges, check_inference, check_replay};
 pub use sampler::{check_marginal, check_sampler};
 pub use scripted::{Counting, Repeating};
 pub use statistics::{ALPHA, chi_square, goodness_of_fit, upper_tail};

@@ -21,8 +21,7 @@ const LONGEST: u64 = 10_000;
 /// and another, or the same, in the odd ones, so every such path of a two-stage protocol is walked. On the way:
 /// - rounds ask at least one user and no more than are left;
 /// - one answer too many is [`Error::TooManyAnswers`], one tally too many or too few [`Error::TallyCount`];
-/// - estimates have a finite value, a standard error that is finite and not negative or none, and intervals of
-///   every kind without NaN, with low ≤ high and a real number in them; a kind they do not have is refused;
+/// - every estimate passes [`check_inference`];
 /// - the largest number of users brings an estimate when answers are mixed.
 pub fn check_edges<E>(estimator: &E, users: &[u64]) -> Result<(), Violation>
 where
@@ -121,7 +120,7 @@ where
     for number in 0..LONGEST {
         let (round, state) = match step {
             Step::Done(estimate) => {
-                check_estimate(&estimate).map_err(|Violation { law, detail }| Violation {
+                check_inference(&estimate).map_err(|Violation { law, detail }| Violation {
                     law,
                     detail: format!("{users} users, {path:?}: {detail}"),
                 })?;
@@ -181,8 +180,10 @@ where
     Ok(())
 }
 
-/// The numbers of an estimate are numbers.
-fn check_estimate(estimate: &impl Inference) -> Result<(), Violation> {
+/// The numbers of an estimate are numbers: its value is finite, its standard error finite and not negative or none,
+/// and its intervals have no NaN, low ≤ high and a real number in them, at usual and extreme levels. A kind it does
+/// not have and a level outside (0, 1) are refused.
+pub fn check_inference<E: Inference + ?Sized>(estimate: &E) -> Result<(), Violation> {
     const LAW: &str = "estimate is finite";
     let value = estimate.value();
     ensure(value.is_finite(), LAW, || format!("value {value}"))?;

@@ -1,6 +1,6 @@
 //! Tallies drawn from their exact law, without users.
 
-use crate::error::{Result, require};
+use crate::error::{Error, Result, require};
 use crate::mechanism::Finite;
 use crate::model::AnyModel;
 use crate::seed::{Purpose, SimulationRng, stream};
@@ -12,6 +12,9 @@ use rand_distr::{Binomial, Distribution};
 /// Questions whose marginals are kept, by their position in the protocol: the first rounds repeat in every
 /// replication, a strictly sequential protocol's later ones do not.
 const KEPT: usize = 32;
+
+/// The largest group whose tally is drawn. A draw takes a step per 2³⁰ users, here a tenth of a second.
+const MOST_USERS: u64 = 1_000_000_000_000_000;
 
 /// The collectors of one replication at `tally` fidelity: each tally is one multinomial draw from the question's
 /// exact report probabilities.
@@ -62,6 +65,9 @@ where
 {
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
         let question = &group.question;
+        if group.users > MOST_USERS {
+            return Err(Error::TooMany { name: "users of a drawn tally", most: MOST_USERS, value: group.users });
+        }
         let place = self.asked.min(KEPT - 1);
         self.asked += 1;
         if self.kept.len() <= place {

@@ -1,0 +1,6 @@
+//! tmp
+mod common;
+#[test]
+fn x() {
+    common::ldp("list").succeeds();
+}
