@@ -36,6 +36,7 @@ impl fmt::Display for IntervalKind {
 /// assert_eq!(json, r#"{"kind":"exact","level":0.95,"low":"-inf","high":1.0}"#);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawInterval")]
 pub struct Interval {
     /// How it was made.
     pub kind: IntervalKind,
@@ -47,6 +48,26 @@ pub struct Interval {
     /// Its upper end.
     #[serde(with = "crate::json::extended")]
     pub high: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawInterval {
+    kind: IntervalKind,
+    level: f64,
+    #[serde(with = "crate::json::extended")]
+    low: f64,
+    #[serde(with = "crate::json::extended")]
+    high: f64,
+}
+
+impl TryFrom<RawInterval> for Interval {
+    type Error = Error;
+    fn try_from(RawInterval { kind, level, low, high }: RawInterval) -> Result<Self> {
+        check_level(level)?;
+        require(low <= high, "the lower end of an interval", "at most the upper end", low)?;
+        Ok(Self { kind, level, low, high })
+    }
 }
 
 impl Interval {
@@ -103,4 +124,24 @@ pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Res
     // By the upper tail: (1 + level) / 2 would round for a level close to one.
     let half = -crate::special::normal::quantile((1.0 - level) / 2.0) * error;
     Ok(Interval { kind: IntervalKind::Wald, level, low: value - half, high: value + half })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tampered_intervals_are_refused() {
+        let read = serde_json::from_str::<Interval>;
+        assert!(read(r#"{"kind":"wald","level":0.9,"low":"-inf","high":2}"#).is_ok());
+        for bad in [
+            r#"{"kind":"wald","level":7,"low":1,"high":2}"#,
+            r#"{"kind":"wald","level":0.9,"low":3,"high":2}"#,
+            r#"{"kind":"wald","level":0.9,"low":"inf","high":2}"#,
+            r#"{"kind":"wald","level":0.9,"low":"nan","high":2}"#,
+            r#"{"kind":"bayes","level":0.9,"low":1,"high":2}"#,
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
 }

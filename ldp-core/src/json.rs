@@ -12,7 +12,9 @@ pub mod weight {
     /// Reads a decimal string.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| D::Error::custom(format_args!("expected a 64-bit weight as a string, got {text:?}")))
+        // One number, one spelling: a signature over the question must not depend on a leading + or 0.
+        let weight = text.parse().ok().filter(|weight: &u64| weight.to_string() == text);
+        weight.ok_or_else(|| D::Error::custom(format_args!("expected a 64-bit weight as a string, got {text:?}")))
     }
 }
 

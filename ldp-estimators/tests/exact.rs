@@ -135,7 +135,7 @@ where
 }
 
 /// Catches a wrong law of drawn tallies, a wrong threshold of the second stage, a wrong unit, and whatever makes
-/// the estimate depend on more than its tallies: 2 % of the mean squared error, a sixtieth of a standard deviation
+/// the estimate depend on more than its tallies: 4 % of the mean squared error, a fortieth of a standard deviation
 /// of bias. The settings are not ruled by rare events: fallbacks are 4 standard deviations away or more.
 #[test]
 fn simulations_agree_with_the_exact_sum() {

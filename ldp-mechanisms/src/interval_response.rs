@@ -1,6 +1,6 @@
 //! m-ary randomised response on a partition of the line.
 
-use ldp_core::{AsChannel, Cuts, Epsilon, FiniteChannel, Kernel, Partition, Rescale, Result};
+use ldp_core::{AsChannel, Cuts, Epsilon, Error, FiniteChannel, Kernel, Partition, Rescale, Result};
 use serde::{Deserialize, Serialize};
 
 /// Interval response: which of m intervals x lies in, through m-ary randomised response.
@@ -22,9 +22,31 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "FiniteChannel", into = "FiniteChannel")]
 pub struct IntervalResponse {
     channel: FiniteChannel,
+}
+
+impl TryFrom<FiniteChannel> for IntervalResponse {
+    type Error = Error;
+    fn try_from(channel: FiniteChannel) -> Result<Self> {
+        match (channel.partition(), channel.kernel()) {
+            (Partition::Cuts(cuts), Kernel::Response { reports, .. })
+                if *reports as usize == cuts.points().len() + 1 && Cuts::new(cuts.points().to_vec())? == *cuts =>
+            {
+                Ok(Self { channel })
+            }
+            _ => {
+                Err(Error::Unsupported { what: "an interval response", needs: "m - 1 cuts, cells in order, m reports" })
+            }
+        }
+    }
+}
+
+impl From<IntervalResponse> for FiniteChannel {
+    fn from(response: IntervalResponse) -> Self {
+        response.channel
+    }
 }
 
 impl IntervalResponse {

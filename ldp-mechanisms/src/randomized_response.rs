@@ -1,7 +1,7 @@
 //! k-ary randomised response on categories.
 
 use crate::IntervalResponse;
-use ldp_core::{AsChannel, Epsilon, Error, FiniteChannel, Result};
+use ldp_core::{AsChannel, Epsilon, Error, FiniteChannel, Partition, Result};
 use serde::{Deserialize, Serialize};
 
 /// k-ary randomised response: the category itself, or each other with probability $1/(e^\varepsilon+k-1)$.
@@ -26,10 +26,28 @@ use serde::{Deserialize, Serialize};
 /// [W65]: https://doi.org/10.1080/01621459.1965.10480775
 /// [KBR16]: https://arxiv.org/abs/1602.07387
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "IntervalResponse", into = "IntervalResponse")]
 pub struct RandomizedResponse {
     // Categories are the intervals between 1, 2, …, k − 1: one implementation serves both.
     response: IntervalResponse,
+}
+
+impl TryFrom<IntervalResponse> for RandomizedResponse {
+    type Error = Error;
+    fn try_from(response: IntervalResponse) -> Result<Self> {
+        match response.as_channel().partition() {
+            Partition::Cuts(cuts) if (1..).map(f64::from).zip(cuts.points()).all(|(k, &cut)| k == cut) => {
+                Ok(Self { response })
+            }
+            _ => Err(Error::Unsupported { what: "a randomised response", needs: "cuts at 1, 2, ..., k - 1" }),
+        }
+    }
+}
+
+impl From<RandomizedResponse> for IntervalResponse {
+    fn from(response: RandomizedResponse) -> Self {
+        response.response
+    }
 }
 
 impl RandomizedResponse {
@@ -45,5 +63,21 @@ impl RandomizedResponse {
 impl AsChannel for RandomizedResponse {
     fn as_channel(&self) -> &FiniteChannel {
         self.response.as_channel()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_question_is_not_read_as_a_response() {
+        let good = RandomizedResponse::new(Epsilon::new(1.0).unwrap(), 3).unwrap();
+        let json = serde_json::to_string(&good).unwrap();
+        assert_eq!(serde_json::from_str::<RandomizedResponse>(&json).unwrap(), good);
+        for (from, to) in [("1.0,2.0", "1.0,2.5"), ("[0,1,2]", "[0,2,1]"), (r#""reports":3"#, r#""reports":4"#)] {
+            assert!(json.contains(from), "{json}");
+            assert!(serde_json::from_str::<RandomizedResponse>(&json.replace(from, to)).is_err(), "{to}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -53,7 +54,18 @@ impl Ldp {
     }
 
     /// Runs to the end, whatever it is.
-    pub fn runs(mut self) -> Ran {
+    pub fn runs(self) -> Ran {
+        self.runs_until(None).expect("without a limit every run ends")
+    }
+
+    /// Runs to the end, and must get there within ten seconds: for what is to be refused before the first draw. A run
+    /// that is refused takes milliseconds.
+    pub fn ends_at_once(self) -> Ran {
+        let typed = self.shown.clone();
+        self.runs_until(Some(Duration::from_secs(10))).unwrap_or_else(|| panic!("still running: ldp {typed}"))
+    }
+
+    fn runs_until(mut self, limit: Option<Duration>) -> Option<Ran> {
         let mut child = self
             .command
             .stdin(Stdio::piped())
@@ -68,9 +80,19 @@ impl Ldp {
         let feeder = std::thread::spawn(move || {
             let _ = stdin.write_all(&input);
         });
+        if let Some(limit) = limit {
+            let started = Instant::now();
+            while child.try_wait().expect("a child can be waited for").is_none() {
+                if started.elapsed() > limit {
+                    child.kill().and_then(|()| child.wait()).expect("a child can be stopped");
+                    return None;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
         let output = child.wait_with_output().expect("the program ends");
         feeder.join().expect("the input is handed over");
-        Ran::new(self.shown, output)
+        Some(Ran::new(self.shown, output))
     }
 
     /// Runs, and must end well.
@@ -80,20 +102,9 @@ impl Ldp {
         ran
     }
 
-    /// Runs, and must be refused as bad input: one clear message, and nothing on standard output.
+    /// Runs, and must be refused at once as bad input.
     pub fn is_refused(self) -> Ran {
-        self.fails_with(2)
-    }
-
-    /// Runs, and must fail with this exit code, one clear message and nothing on standard output.
-    pub fn fails_with(self, code: i32) -> Ran {
-        let ran = self.runs();
-        assert_eq!(ran.code, Some(code), "{ran:#?}");
-        assert_eq!(ran.stdout, "", "{ran:#?}");
-        assert!(ran.stderr.starts_with("error: "), "{ran:#?}");
-        assert_eq!(ran.stderr.matches("error:").count(), 1, "{ran:#?}");
-        assert!(!ran.stderr.contains("panicked"), "{ran:#?}");
-        ran
+        self.ends_at_once().failed_with(2)
     }
 
     /// The system's command, to be spawned in an unusual way.
@@ -126,6 +137,16 @@ impl Ran {
         let value: Value = serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"));
         assert!(value.is_object(), "{self:#?}");
         value
+    }
+
+    /// The run must have failed with this exit code, one clear message and nothing on standard output.
+    pub fn failed_with(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        assert_eq!(self.stdout, "", "{self:#?}");
+        assert!(self.stderr.starts_with("error: "), "{self:#?}");
+        assert_eq!(self.stderr.lines().filter(|line| line.starts_with("error:")).count(), 1, "{self:#?}");
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
     }
 
     /// Standard error must have this in it.

@@ -142,31 +142,35 @@ impl Partition {
     }
 
     fn fold<M: Cdf + ?Sized>(&self, model: &M, theta: f64, out: &mut [f64], value: impl Fn(f64, f64) -> f64) {
+        // A kernel may have more cells than the partition uses.
+        out.fill(0.0);
         match self {
             &Self::Threshold(cut) => {
                 out[0] = value(f64::NEG_INFINITY, cut);
                 out[1] = value(cut, f64::INFINITY);
             }
             &Self::Periodic { origin, width, cells } => {
-                out.fill(0.0);
                 let (low, high) = bulk(model, theta);
                 let first = ((low - origin) / width).floor();
                 let count = (((high - origin) / width).ceil() - first).max(1.0);
+                if !(first.abs() + count < NUMBERED) {
+                    out[self.cell(low / 2.0 + high / 2.0) as usize] = value(f64::NEG_INFINITY, f64::INFINITY);
+                    return;
+                }
                 // Intervals this narrow (a millionth of the bulk) share the mass evenly to within that millionth.
                 let stride = (count / 1e6).ceil().max(1.0);
                 let mut index = first;
                 while index < first + count {
                     let mass = value(origin + index * width, origin + (index + stride) * width);
                     if stride > 1.0 {
-                        out.iter_mut().for_each(|p| *p += mass / f64::from(cells));
+                        out[..cells as usize].iter_mut().for_each(|p| *p += mass / f64::from(cells));
                     } else {
-                        out[(index.rem_euclid(f64::from(cells)) as usize).min(cells as usize - 1)] += mass;
+                        out[index.rem_euclid(f64::from(cells)) as usize] += mass;
                     }
                     index += stride;
                 }
             }
             Self::Cuts(cuts) => {
-                out.fill(0.0);
                 for (low, high, label) in cuts.intervals() {
                     out[label as usize] += value(low, high);
                 }
@@ -174,6 +178,10 @@ impl Partition {
         }
     }
 }
+
+/// Intervals are numbered exactly below this; beyond it neighbours have the same number, and a value's cell is that of
+/// all values near it.
+const NUMBERED: f64 = (1u64 << 52) as f64;
 
 /// An interval outside which the model has less than 2⁻⁶⁰ on either side.
 fn bulk<M: Cdf + ?Sized>(model: &M, theta: f64) -> (f64, f64) {
@@ -258,9 +266,17 @@ mod tests {
                 assert!((a - b).abs() < 1e-14, "{out:?} {direct:?}");
             }
         }
-        // Much narrower than the bulk: uniform, and quickly.
-        Partition::Periodic { origin: 0.0, width: 1e-9, cells: 4 }.masses(&model, 0.3, &mut out);
-        assert!(out.iter().all(|p| (p - 0.25).abs() < 1e-6));
+        // Much narrower than the bulk: uniform, and quickly; a fifth cell of the kernel stays empty.
+        let mut five = [f64::NAN; 5];
+        Partition::Periodic { origin: 0.0, width: 1e-9, cells: 4 }.masses(&model, 0.3, &mut five);
+        assert!(five[..4].iter().all(|p| (p - 0.25).abs() < 1e-6) && five[4] == 0.0);
+        Partition::Threshold(0.3).masses(&model, 0.3, &mut five);
+        assert_eq!(five, [0.5, 0.5, 0.0, 0.0, 0.0]);
+        // So narrow, or so far out, that intervals have no number of their own: one cell, no NaN, no endless loop.
+        for (theta, width) in [(0.3, 1e-308), (1e20, 1.0), (-1e16, 0.1), (1e300, 1.0)] {
+            Partition::Periodic { origin: 0.0, width, cells: 4 }.masses(&model, theta, &mut out);
+            assert_eq!(out.iter().sum::<f64>(), 1.0, "θ = {theta}, width = {width}");
+        }
     }
 
     #[test]

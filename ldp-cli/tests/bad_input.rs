@@ -1,0 +1,371 @@
+//! Bad input is refused with exit code 2 and one message that names what is wrong, before anything is drawn or written.
+
+mod common;
+
+use common::{Folder, ldp};
+
+/// Runs each row of a table, and reports all rows that fail, not only the first.
+fn each<R>(rows: &[R], check: impl Fn(&R) + std::panic::RefUnwindSafe)
+where
+    R: std::panic::RefUnwindSafe,
+{
+    let failed = rows.iter().filter(|row| std::panic::catch_unwind(|| check(row)).is_err()).count();
+    assert_eq!(failed, 0, "{failed} of {} rows failed, see above", rows.len());
+}
+
+/// `ldp simulate` with everything in order except what a row adds or replaces.
+fn simulate(changed: &[(&str, &str)]) -> common::Ldp {
+    let defaults = [
+        ("--estimator", "two-stage:start=0,first-stage=30"),
+        ("--theta", "0.5"),
+        ("--users", "1000"),
+        ("--epsilon", "1"),
+        ("--replications", "10"),
+    ];
+    let kept = defaults.iter().filter(|(flag, _)| changed.iter().all(|(other, _)| other != flag));
+    kept.chain(changed).fold(ldp("simulate"), |run, (flag, value)| run.on(flag).on(value))
+}
+
+#[test]
+fn the_rows_below_differ_from_one_that_works() {
+    simulate(&[]).succeeds();
+}
+
+#[test]
+fn a_flag_with_a_bad_value_is_named_with_it() {
+    let limit = "must be positive and finite";
+    let whole = "expected a whole number";
+    each(
+        &[
+            ("--epsilon", "0", limit),
+            ("--epsilon", "-1", limit),
+            ("--epsilon", "nan", limit),
+            ("--epsilon", "inf", limit),
+            ("--epsilon", "-inf", limit),
+            ("--epsilon", "abc", "expected a number"),
+            ("--epsilon", "", "expected a number"),
+            ("--users", "0", "must be at least 1"),
+            ("--users", "-5", whole),
+            ("--users", "1.5", whole),
+            ("--users", "many", whole),
+            ("--users", "1e30", "must be at most"),
+            ("--replications", "0", "must be at least 1"),
+            ("--replications", "-1", whole),
+            ("--replications", "0.5", whole),
+            ("--theta", "nan", "expected a finite number"),
+            ("--theta", "-inf", "expected a finite number"),
+            ("--theta", "1e999", "expected a finite number"),
+            ("--theta", "half", "expected a finite number"),
+            ("--level", "0", "strictly between 0 and 1"),
+            ("--level", "1", "strictly between 0 and 1"),
+            ("--level", "2", "strictly between 0 and 1"),
+            ("--level", "-0.5", "strictly between 0 and 1"),
+            ("--level", "nan", "expected a finite number"),
+            ("--interval", "bayes", "expected exact, wald or self-normalised"),
+            ("--fidelity", "exact", "expected users or tally"),
+            ("--threads", "0", "1..=65535"),
+            ("--threads", "two", "whole number"),
+            ("--threads", "-1", "1..=65535"),
+            ("--seed", "x", "whole number"),
+            ("--seed", "-1", "whole number"),
+            ("--format", "xml", "human, json, csv"),
+            ("--estimator", "", "the name is missing"),
+            ("--estimator", ":start=0", "the name is missing"),
+            ("--estimator", "two-stage:", "expected key=value after the colon"),
+            ("--estimator", "two-stage:start", "expected key=value after the colon, got 'start'"),
+            ("--estimator", "two-stage:start=", "expected key=value after the colon, got 'start='"),
+            ("--estimator", "two-stage:start=0,start=1", "the key 'start' is given twice"),
+        ],
+        |&(flag, value, fragment)| {
+            simulate(&[(flag, value)])
+                .is_refused()
+                .saying(&format!("invalid value '{value}' for '{flag} <"))
+                .saying(fragment);
+        },
+    );
+}
+
+#[test]
+fn a_spec_that_names_nothing_is_shown_with_the_nearest_name() {
+    each(
+        &[
+            ("--estimator", "twostage", "unknown estimator 'twostage'", "did you mean 'two-stage'?"),
+            ("--estimator", "zebra", "unknown estimator 'zebra'", "one-stage, two-stage"),
+            ("--estimator", "two-stage:strat=1", "no key 'strat'", "did you mean 'start'?"),
+            ("--estimator", "one-stage:first-stage=3", "no key 'first-stage'", "its keys: start"),
+            ("--model", "gausian", "unknown model 'gausian'", "did you mean 'gaussian'?"),
+            ("--model", "Gaussian", "unknown model 'Gaussian'", "did you mean 'gaussian'?"),
+            ("--model", "gaussian:sgima=2", "no key 'sgima'", "did you mean 'sigma'?"),
+            ("--model", "poisson:rate=2", "no key 'rate'", "it has none"),
+        ],
+        |&(flag, spec, what, hint)| {
+            simulate(&[(flag, spec)]).is_refused().saying(what).saying(hint);
+        },
+    );
+}
+
+#[test]
+fn a_spec_that_names_nothing_is_shown_with_its_flag() {
+    each(
+        &[
+            ("--estimator", "twostage"),
+            ("--estimator", "two-stage:strat=1"),
+            ("--model", "gausian"),
+            ("--model", "gaussian:sgima=2"),
+        ],
+        |&(flag, spec)| {
+            simulate(&[(flag, spec)]).is_refused().saying(&format!("{flag} {spec}"));
+        },
+    );
+}
+
+#[test]
+fn a_value_inside_a_spec_is_named_with_its_limit() {
+    each(
+        &[
+            ("--model", "gaussian:sigma=0", "sigma must be positive and finite, got 0"),
+            ("--model", "gaussian:sigma=-1", "sigma must be positive and finite, got -1"),
+            ("--model", "gaussian:sigma=nan", "sigma must be a finite number, got 'nan'"),
+            ("--model", "gaussian:sigma=inf", "sigma must be a finite number, got 'inf'"),
+            ("--model", "gaussian:sigma=1,5", "expected key=value after the colon, got '5'"),
+            ("--model", "laplace:scale=0", "scale must be positive and finite, got 0"),
+            ("--model", "student-t:degrees=-2", "degrees must be positive and finite, got -2"),
+            ("--model", "categorical:size=1", "must be at least 2, got 1"),
+            ("--model", "categorical:size=2.5", "size must be a whole number, got '2.5'"),
+            ("--model", "categorical:size=99999999999", "size must be at most 4294967295, got 99999999999"),
+            ("--estimator", "two-stage:start=abc", "start must be a finite number, got 'abc'"),
+            ("--estimator", "two-stage:start=1e999", "start must be a finite number, got '1e999'"),
+            ("--estimator", "two-stage:first-stage=0", "first-stage must be at least 1, got 0"),
+            ("--estimator", "two-stage:first-stage=-3", "first-stage must be a whole number or 'auto', got '-3'"),
+            ("--estimator", "two-stage:first-stage=1.5", "first-stage must be a whole number or 'auto', got '1.5'"),
+            ("--estimator", "two-stage:first-stage=some", "first-stage must be a whole number or 'auto', got 'some'"),
+        ],
+        |&(flag, spec, fragment)| {
+            simulate(&[(flag, spec)]).is_refused().saying(flag).saying(spec).saying(fragment);
+        },
+    );
+}
+
+#[test]
+fn values_that_do_not_go_together_are_both_named() {
+    let first_stage = |size| ("--estimator", ["two-stage:first-stage=1000", "two-stage:first-stage=1001"][size]);
+    each(
+        &[
+            ([first_stage(0), ("--users", "1000")], "--users 1000", "first-stage must be at most 999, got 1000"),
+            ([first_stage(1), ("--users", "1000")], "--users 1000", "first-stage must be at most 999, got 1001"),
+            ([("--estimator", "two-stage"), ("--users", "1")], "--users 1", "users must be at least 2, got 1"),
+            ([("--model", "exponential"), ("--theta", "-1")], "--theta -1 for exponential", "must be positive"),
+            ([("--model", "gaussian-scale"), ("--theta", "0")], "--theta 0 for gaussian-scale", "must be positive"),
+            ([("--model", "poisson"), ("--theta", "-0.5")], "--theta -0.5 for poisson", "must be positive"),
+            (
+                [("--model", "bernoulli"), ("--theta", "2")],
+                "--theta 2 for bernoulli",
+                "strictly between 0 and 1, got 2",
+            ),
+            ([("--model", "categorical"), ("--theta", "1")], "--theta 1 for categorical", "between 0 and 1, got 1"),
+            ([("--epsilon", "1e-30"), ("--users", "10")], "epsilon", "too small for 2 reports"),
+        ],
+        |(changed, place, fragment)| {
+            simulate(changed).is_refused().saying(place).saying(fragment);
+        },
+    );
+}
+
+#[test]
+fn an_interval_that_the_protocol_does_not_have_is_refused_before_the_first_draw() {
+    // A billion replications would take minutes.
+    simulate(&[("--interval", "self-normalised"), ("--replications", "1e9")])
+        .is_refused()
+        .saying("--interval self-normalised")
+        .saying("exact")
+        .saying("wald");
+}
+
+#[test]
+fn an_interval_that_the_protocol_does_not_have_is_refused_before_the_data_are_read() {
+    // Once the users have answered, the answers are spent.
+    ldp("estimate - --estimator one-stage --epsilon 1 --interval self-normalised")
+        .fed("1\n2\n")
+        .is_refused()
+        .saying("--interval self-normalised");
+}
+
+#[test]
+fn a_command_that_is_not_there_is_named() {
+    each(
+        &[
+            ("simulat", "unrecognized subcommand 'simulat'"),
+            ("simulat", "'simulate'"),
+            ("list modells", "'modells'"),
+            ("list modells", "'models'"),
+            ("completions tcsh", "'tcsh'"),
+            ("simulate --estimator one-stage --theta 0 --users 10", "--epsilon"),
+            ("simulate --mdel gaussian", "'--model'"),
+            ("estimate", "<FILE>"),
+            ("estimate data.csv --estimator one-stage --epsilon 1 --order sorted", "random, file"),
+            ("estimate data.csv --estimator one-stage --epsilon 1 --layout xlsx", "csv, tsv, lines, parquet"),
+        ],
+        |&(arguments, fragment)| {
+            ldp(arguments).is_refused().saying(fragment);
+        },
+    );
+}
+
+#[test]
+fn flags_are_checked_before_the_data_are_touched() {
+    each(&["--epsilon 0", "--model gaussian:sigma=0", "--level 1", "--estimator zebra"], |&bad| {
+        let flags = ["--epsilon 1", "--estimator one-stage"];
+        let kept = flags.iter().filter(|flag| flag.split(' ').next() != bad.split(' ').next());
+        let run = kept.fold(ldp("estimate /no/such/file.csv"), |run, flag| run.with(flag)).with(bad).is_refused();
+        assert!(!run.stderr.contains("/no/such/file.csv"), "{run:#?}");
+    });
+}
+
+/// Estimates from a file of this name and content, which must be refused; returns the message.
+fn refused(name: &str, content: &[u8], arguments: &str) -> common::Ran {
+    let folder = Folder::new();
+    let path = folder.file(name, content);
+    let run = ldp("estimate --estimator one-stage --epsilon 1").with(arguments);
+    run.on(&path).is_refused().saying(&path.display().to_string())
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_is_named_with_the_reason() {
+    let folder = Folder::new();
+    let run = || ldp("estimate --estimator one-stage --epsilon 1");
+    let missing = folder.path("missing.csv");
+    run().on(&missing).is_refused().saying(&missing.display().to_string()).saying("No such file");
+    run().on(folder.path("")).is_refused().saying("is a directory");
+}
+
+#[test]
+fn a_bad_cell_is_named_by_file_line_and_column() {
+    each(
+        &[
+            ("nan", "found \"nan\""),
+            ("NaN", "found \"NaN\""),
+            ("inf", "found \"inf\""),
+            ("-inf", "found \"-inf\""),
+            ("1e999", "found \"1e999\""),
+            ("", "found an empty cell"),
+            ("  ", "found an empty cell"),
+            ("abc", "found \"abc\""),
+            ("1.2.3", "found \"1.2.3\""),
+            ("0x10", "found \"0x10\""),
+            ("\"1,5\"", "found \"1,5\""),
+            ("\u{1b}[31mred", "found \"\\u{1b}[31mred\""),
+        ],
+        |(cell, found)| {
+            let content = format!("id,x\n1,0.5\n2,1.5\n3,{cell}\n4,2\n");
+            refused("data.csv", content.as_bytes(), "--column x")
+                .saying("data.csv: line 4, column \"x\": expected a finite number")
+                .saying(found);
+        },
+    );
+}
+
+#[test]
+fn a_table_that_does_not_hold_the_column_is_refused() {
+    let two: &[u8] = b"id,height\n1,2\n";
+    each(
+        &[
+            ("ragged.csv", b"id,x\n1,0.5\n2\n".as_slice(), "--column x", "line 3: expected 2 cells"),
+            (
+                "ragged.csv",
+                b"id,x\n1,0.5\n2,3,4\n",
+                "--column x",
+                "line 3: expected 2 cells as in the first line, found 3",
+            ),
+            ("data.csv", two, "--column weight", "no column \"weight\", available: \"id\", \"height\""),
+            ("data.csv", two, "--column heigth", "did you mean \"height\"?"),
+            ("data.csv", two, "--column 3", "no column \"3\""),
+            ("data.csv", two, "--column 0", "no column \"0\""),
+            ("data.csv", two, "", "choose one column with --column, available: \"id\", \"height\""),
+            ("data.csv", two, "--no-header --column height", "no column \"height\", available: 1 to 2, without names"),
+            ("data.csv", b"x,y,x\n1,2,3\n", "--column x", "2 columns are named \"x\""),
+            ("data.csv", b"0.5\n1.5\n", "", "--no-header"),
+            ("data.csv", b"x\n\"1\n2\n", "", "line 2: a quote is opened and never closed"),
+            ("data.txt", b"1\n2\n", "--layout lines --column x", "no column \"x\""),
+            ("empty.csv", b"", "", "expected at least one row of data, found none"),
+            ("empty.csv", b"", "--column x", "expected at least one row of data, found none"),
+            ("empty.txt", b"\n\n", "", "expected at least one row of data, found none"),
+            ("header.csv", b"x\n", "--column x", "expected at least one row of data, found none"),
+            ("bad.csv", b"x\nabc\nnan\n", "--skip-invalid", "all 2 rows were skipped as invalid"),
+            ("few.csv", b"x\n1\n", "--column x --model gaussian:sigma=0", "sigma must be positive"),
+        ],
+        |&(name, content, arguments, fragment)| {
+            // A bad flag is told without opening the file, so only the others name it.
+            if arguments.contains("sigma=0") {
+                ldp("estimate data.csv --estimator one-stage --epsilon 1")
+                    .with(arguments)
+                    .is_refused()
+                    .saying(fragment);
+            } else {
+                refused(name, content, arguments).saying(fragment);
+            }
+        },
+    );
+}
+
+#[test]
+fn too_few_rows_for_the_protocol_are_counted() {
+    let run = |estimator: &str| ldp("estimate - --epsilon 1 --estimator").with(estimator);
+    run("two-stage").fed("1\n").is_refused().saying("1 row").saying("at least 2");
+    run("two-stage:first-stage=3").fed("1\n2\n3\n").is_refused().saying("3 rows").saying("at most 2, got 3");
+}
+
+#[test]
+fn standard_input_has_a_name() {
+    let run = || ldp("estimate - --estimator one-stage --epsilon 1");
+    run().is_refused().saying("standard input: expected at least one row");
+    run().fed("1\n2\nthree\n").is_refused().saying("standard input: line 3: expected a finite number, found \"three\"");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_that_is_not_one_is_refused() {
+    refused("text.parquet", b"x\n1\n2\n", "").saying("not a Parquet file");
+    refused("empty.parquet", b"", "").saying("not a Parquet file");
+    refused("footless.parquet", b"PAR1 and nothing else", "").saying("cannot decode the Parquet file");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_file_cut_anywhere_is_refused() {
+    let whole = parquet("required double x", &[0.5, 1.5, -2.0]);
+    let folder = Folder::new();
+    let path = folder.file("whole.parquet", &whole);
+    ldp("estimate --estimator one-stage --epsilon 1").on(path).succeeds();
+    for length in (4..whole.len()).step_by(29) {
+        refused("cut.parquet", &whole[..length], "").saying("cut.parquet");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_bad_parquet_cell_or_column_is_named() {
+    let bytes = parquet("required double x", &[0.5, 1.5, f64::NAN]);
+    refused("a.parquet", &bytes, "").saying("a.parquet: row 3, column \"x\": expected a finite number, found NaN");
+    refused("a.parquet", &bytes, "--column y").saying("no column \"y\", available: \"x\"");
+    let bytes = parquet("required double x", &[]);
+    refused("a.parquet", &bytes, "").saying("expected at least one row of data, found none");
+}
+
+/// A file of one column of numbers.
+#[cfg(feature = "parquet")]
+fn parquet(field: &str, values: &[f64]) -> Vec<u8> {
+    use parquet::data_type::DoubleType;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    let schema = parse_message_type(&format!("message m {{ {field}; }}")).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema.into(), Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<DoubleType>().write_batch(values, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
