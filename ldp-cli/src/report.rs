@@ -77,6 +77,13 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A share in percent, to three digits.
+pub fn percent(share: f64) -> String {
+    let digits = significant(100.0 * share, 3);
+    let short = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+    format!("{short} %")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +96,11 @@ mod tests {
         assert_eq!(significant(1.5e-9, 3), "1.50e-9");
         assert_eq!(significant(0.0, 3), "0");
         assert_eq!(significant(f64::INFINITY, 3), "inf");
+    }
+
+    #[test]
+    fn shares_for_people() {
+        assert_eq!([0.95, 0.999, 1.0, 0.2604, 0.0].map(percent), ["95 %", "99.9 %", "100 %", "26 %", "0 %"]);
     }
 
     #[test]

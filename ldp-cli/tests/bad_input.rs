@@ -2,14 +2,14 @@
 
 mod common;
 
+use std::panic::{self, AssertUnwindSafe};
+
 use common::{Folder, ldp};
 
 /// Runs each row of a table, and reports all rows that fail, not only the first.
-fn each<R>(rows: &[R], check: impl Fn(&R) + std::panic::RefUnwindSafe)
-where
-    R: std::panic::RefUnwindSafe,
-{
-    let failed = rows.iter().filter(|row| std::panic::catch_unwind(|| check(row)).is_err()).count();
+fn each<R>(rows: &[R], check: impl Fn(&R)) {
+    let fails = |row: &&R| panic::catch_unwind(AssertUnwindSafe(|| check(row))).is_err();
+    let failed = rows.iter().filter(fails).count();
     assert_eq!(failed, 0, "{failed} of {} rows failed, see above", rows.len());
 }
 
@@ -45,12 +45,9 @@ fn a_flag_with_a_bad_value_is_named_with_it() {
             ("--epsilon", "abc", "expected a number"),
             ("--epsilon", "", "expected a number"),
             ("--users", "0", "must be at least 1"),
-            ("--users", "-5", whole),
             ("--users", "1.5", whole),
             ("--users", "many", whole),
-            ("--users", "1e30", "must be at most"),
             ("--replications", "0", "must be at least 1"),
-            ("--replications", "-1", whole),
             ("--replications", "0.5", whole),
             ("--theta", "nan", "expected a finite number"),
             ("--theta", "-inf", "expected a finite number"),
@@ -64,10 +61,6 @@ fn a_flag_with_a_bad_value_is_named_with_it() {
             ("--interval", "bayes", "expected exact, wald or self-normalised"),
             ("--fidelity", "exact", "expected users or tally"),
             ("--threads", "0", "1..=65535"),
-            ("--threads", "two", "whole number"),
-            ("--threads", "-1", "1..=65535"),
-            ("--seed", "x", "whole number"),
-            ("--seed", "-1", "whole number"),
             ("--format", "xml", "human, json, csv"),
             ("--estimator", "", "the name is missing"),
             ("--estimator", ":start=0", "the name is missing"),
@@ -76,13 +69,31 @@ fn a_flag_with_a_bad_value_is_named_with_it() {
             ("--estimator", "two-stage:start=", "expected key=value after the colon, got 'start='"),
             ("--estimator", "two-stage:start=0,start=1", "the key 'start' is given twice"),
         ],
-        |&(flag, value, fragment)| {
-            simulate(&[(flag, value)])
-                .is_refused()
-                .saying(&format!("invalid value '{value}' for '{flag} <"))
-                .saying(fragment);
-        },
+        |&(flag, value, fragment)| named(flag, value, fragment),
     );
+}
+
+/// The flag must be refused with its value, and with this reason.
+fn named(flag: &str, value: &str, fragment: &str) {
+    let place = format!("invalid value '{value}' for '{flag} <");
+    simulate(&[(flag, value)]).must_be_refused().saying(&place).saying(fragment);
+}
+
+#[test]
+fn a_negative_count_is_not_mistaken_for_a_flag() {
+    let flags = [("--users", "-5"), ("--replications", "-1"), ("--threads", "-1"), ("--seed", "-1")];
+    each(&flags, |&(flag, value)| named(flag, value, ""));
+}
+
+#[test]
+fn a_count_that_is_no_number_is_told_what_is_expected() {
+    each(&["--users", "--replications", "--threads", "--seed"], |flag| named(flag, "two", "expected a whole number"));
+}
+
+#[test]
+fn a_count_that_is_too_large_is_told_the_limit() {
+    // 1e30 is a whole number: to say «expected a whole number» would be wrong.
+    each(&["--users", "--replications"], |flag| named(flag, "1e30", "must be at most"));
 }
 
 #[test]
@@ -91,15 +102,30 @@ fn a_spec_that_names_nothing_is_shown_with_the_nearest_name() {
         &[
             ("--estimator", "twostage", "unknown estimator 'twostage'", "did you mean 'two-stage'?"),
             ("--estimator", "zebra", "unknown estimator 'zebra'", "one-stage, two-stage"),
-            ("--estimator", "two-stage:strat=1", "no key 'strat'", "did you mean 'start'?"),
+            ("--estimator", "two-stage:starts=1", "no key 'starts'", "did you mean 'start'?"),
             ("--estimator", "one-stage:first-stage=3", "no key 'first-stage'", "its keys: start"),
             ("--model", "gausian", "unknown model 'gausian'", "did you mean 'gaussian'?"),
             ("--model", "Gaussian", "unknown model 'Gaussian'", "did you mean 'gaussian'?"),
-            ("--model", "gaussian:sgima=2", "no key 'sgima'", "did you mean 'sigma'?"),
+            ("--model", "gaussian:sigm=2", "no key 'sigm'", "did you mean 'sigma'?"),
             ("--model", "poisson:rate=2", "no key 'rate'", "it has none"),
         ],
         |&(flag, spec, what, hint)| {
-            simulate(&[(flag, spec)]).is_refused().saying(what).saying(hint);
+            simulate(&[(flag, spec)]).must_be_refused().saying(what).saying(hint);
+        },
+    );
+}
+
+#[test]
+fn two_letters_that_changed_places_are_a_slip() {
+    // The commonest slip of all, in short words too.
+    each(
+        &[
+            ("--estimator", "two-stage:strat=1", "did you mean 'start'?"),
+            ("--model", "gaussian:sgima=2", "did you mean 'sigma'?"),
+            ("--model", "posison", "did you mean 'poisson'?"),
+        ],
+        |&(flag, spec, hint)| {
+            simulate(&[(flag, spec)]).must_be_refused().saying(hint);
         },
     );
 }
@@ -114,7 +140,7 @@ fn a_spec_that_names_nothing_is_shown_with_its_flag() {
             ("--model", "gaussian:sgima=2"),
         ],
         |&(flag, spec)| {
-            simulate(&[(flag, spec)]).is_refused().saying(&format!("{flag} {spec}"));
+            simulate(&[(flag, spec)]).must_be_refused().saying(&format!("{flag} {spec}"));
         },
     );
 }
@@ -132,7 +158,6 @@ fn a_value_inside_a_spec_is_named_with_its_limit() {
             ("--model", "student-t:degrees=-2", "degrees must be positive and finite, got -2"),
             ("--model", "categorical:size=1", "must be at least 2, got 1"),
             ("--model", "categorical:size=2.5", "size must be a whole number, got '2.5'"),
-            ("--model", "categorical:size=99999999999", "size must be at most 4294967295, got 99999999999"),
             ("--estimator", "two-stage:start=abc", "start must be a finite number, got 'abc'"),
             ("--estimator", "two-stage:start=1e999", "start must be a finite number, got '1e999'"),
             ("--estimator", "two-stage:first-stage=0", "first-stage must be at least 1, got 0"),
@@ -141,9 +166,16 @@ fn a_value_inside_a_spec_is_named_with_its_limit() {
             ("--estimator", "two-stage:first-stage=some", "first-stage must be a whole number or 'auto', got 'some'"),
         ],
         |&(flag, spec, fragment)| {
-            simulate(&[(flag, spec)]).is_refused().saying(flag).saying(spec).saying(fragment);
+            simulate(&[(flag, spec)]).must_be_refused().saying(flag).saying(spec).saying(fragment);
         },
     );
+}
+
+#[test]
+fn a_size_that_does_not_fit_is_refused_and_not_changed() {
+    simulate(&[("--model", "categorical:size=99999999999")])
+        .must_be_refused()
+        .saying("must be at most 4294967295, got 99999999999");
 }
 
 #[test]
@@ -166,7 +198,7 @@ fn values_that_do_not_go_together_are_both_named() {
             ([("--epsilon", "1e-30"), ("--users", "10")], "epsilon", "too small for 2 reports"),
         ],
         |(changed, place, fragment)| {
-            simulate(changed).is_refused().saying(place).saying(fragment);
+            simulate(changed).must_be_refused().saying(place).saying(fragment);
         },
     );
 }
@@ -175,7 +207,7 @@ fn values_that_do_not_go_together_are_both_named() {
 fn an_interval_that_the_protocol_does_not_have_is_refused_before_the_first_draw() {
     // A billion replications would take minutes.
     simulate(&[("--interval", "self-normalised"), ("--replications", "1e9")])
-        .is_refused()
+        .must_be_refused()
         .saying("--interval self-normalised")
         .saying("exact")
         .saying("wald");
@@ -186,7 +218,7 @@ fn an_interval_that_the_protocol_does_not_have_is_refused_before_the_data_are_re
     // Once the users have answered, the answers are spent.
     ldp("estimate - --estimator one-stage --epsilon 1 --interval self-normalised")
         .fed("1\n2\n")
-        .is_refused()
+        .must_be_refused()
         .saying("--interval self-normalised");
 }
 
@@ -206,7 +238,7 @@ fn a_command_that_is_not_there_is_named() {
             ("estimate data.csv --estimator one-stage --epsilon 1 --layout xlsx", "csv, tsv, lines, parquet"),
         ],
         |&(arguments, fragment)| {
-            ldp(arguments).is_refused().saying(fragment);
+            ldp(arguments).must_be_refused().saying(fragment);
         },
     );
 }
@@ -216,7 +248,7 @@ fn flags_are_checked_before_the_data_are_touched() {
     each(&["--epsilon 0", "--model gaussian:sigma=0", "--level 1", "--estimator zebra"], |&bad| {
         let flags = ["--epsilon 1", "--estimator one-stage"];
         let kept = flags.iter().filter(|flag| flag.split(' ').next() != bad.split(' ').next());
-        let run = kept.fold(ldp("estimate /no/such/file.csv"), |run, flag| run.with(flag)).with(bad).is_refused();
+        let run = kept.fold(ldp("estimate /no/such/file.csv"), |run, flag| run.with(flag)).with(bad).must_be_refused();
         assert!(!run.stderr.contains("/no/such/file.csv"), "{run:#?}");
     });
 }
@@ -226,7 +258,7 @@ fn refused(name: &str, content: &[u8], arguments: &str) -> common::Ran {
     let folder = Folder::new();
     let path = folder.file(name, content);
     let run = ldp("estimate --estimator one-stage --epsilon 1").with(arguments);
-    run.on(&path).is_refused().saying(&path.display().to_string())
+    run.on(&path).must_be_refused().saying(&path.display().to_string())
 }
 
 #[test]
@@ -234,8 +266,13 @@ fn a_file_that_cannot_be_opened_is_named_with_the_reason() {
     let folder = Folder::new();
     let run = || ldp("estimate --estimator one-stage --epsilon 1");
     let missing = folder.path("missing.csv");
-    run().on(&missing).is_refused().saying(&missing.display().to_string()).saying("No such file");
-    run().on(folder.path("")).is_refused().saying("is a directory");
+    run().on(&missing).must_be_refused().saying(&format!("cannot open {}: ", missing.display()));
+    let itself = folder.path("");
+    let refused = run().on(&itself).must_be_refused().saying(&format!("cannot open {}: ", itself.display()));
+    // Elsewhere a folder cannot even be opened, and the system gives another reason.
+    if cfg!(unix) {
+        refused.saying("is a directory");
+    }
 }
 
 #[test]
@@ -276,7 +313,7 @@ fn a_table_that_does_not_hold_the_column_is_refused() {
                 "--column x",
                 "line 3: expected 2 cells as in the first line, found 3",
             ),
-            ("data.csv", two, "--column weight", "no column \"weight\", available: \"id\", \"height\""),
+            ("data.csv", two, "--column salary", "no column \"salary\", available: \"id\", \"height\""),
             ("data.csv", two, "--column heigth", "did you mean \"height\"?"),
             ("data.csv", two, "--column 3", "no column \"3\""),
             ("data.csv", two, "--column 0", "no column \"0\""),
@@ -291,14 +328,13 @@ fn a_table_that_does_not_hold_the_column_is_refused() {
             ("empty.txt", b"\n\n", "", "expected at least one row of data, found none"),
             ("header.csv", b"x\n", "--column x", "expected at least one row of data, found none"),
             ("bad.csv", b"x\nabc\nnan\n", "--skip-invalid", "all 2 rows were skipped as invalid"),
-            ("few.csv", b"x\n1\n", "--column x --model gaussian:sigma=0", "sigma must be positive"),
         ],
         |&(name, content, arguments, fragment)| {
             // A bad flag is told without opening the file, so only the others name it.
             if arguments.contains("sigma=0") {
                 ldp("estimate data.csv --estimator one-stage --epsilon 1")
                     .with(arguments)
-                    .is_refused()
+                    .must_be_refused()
                     .saying(fragment);
             } else {
                 refused(name, content, arguments).saying(fragment);
@@ -310,15 +346,18 @@ fn a_table_that_does_not_hold_the_column_is_refused() {
 #[test]
 fn too_few_rows_for_the_protocol_are_counted() {
     let run = |estimator: &str| ldp("estimate - --epsilon 1 --estimator").with(estimator);
-    run("two-stage").fed("1\n").is_refused().saying("1 row").saying("at least 2");
-    run("two-stage:first-stage=3").fed("1\n2\n3\n").is_refused().saying("3 rows").saying("at most 2, got 3");
+    run("two-stage").fed("1\n").must_be_refused().saying("1 row").saying("at least 2");
+    run("two-stage:first-stage=3").fed("1\n2\n3\n").must_be_refused().saying("3 rows").saying("at most 2, got 3");
 }
 
 #[test]
 fn standard_input_has_a_name() {
     let run = || ldp("estimate - --estimator one-stage --epsilon 1");
-    run().is_refused().saying("standard input: expected at least one row");
-    run().fed("1\n2\nthree\n").is_refused().saying("standard input: line 3: expected a finite number, found \"three\"");
+    run().must_be_refused().saying("standard input: expected at least one row");
+    run()
+        .fed("1\n2\nthree\n")
+        .must_be_refused()
+        .saying("standard input: line 3: expected a finite number, found \"three\"");
 }
 
 #[cfg(feature = "parquet")]
@@ -332,7 +371,7 @@ fn a_parquet_file_that_is_not_one_is_refused() {
 #[cfg(feature = "parquet")]
 #[test]
 fn a_parquet_file_cut_anywhere_is_refused() {
-    let whole = parquet("required double x", &[0.5, 1.5, -2.0]);
+    let whole = parquet(&[0.5, 1.5, -2.0]);
     let folder = Folder::new();
     let path = folder.file("whole.parquet", &whole);
     ldp("estimate --estimator one-stage --epsilon 1").on(path).succeeds();
@@ -344,21 +383,21 @@ fn a_parquet_file_cut_anywhere_is_refused() {
 #[cfg(feature = "parquet")]
 #[test]
 fn a_bad_parquet_cell_or_column_is_named() {
-    let bytes = parquet("required double x", &[0.5, 1.5, f64::NAN]);
+    let bytes = parquet(&[0.5, 1.5, f64::NAN]);
     refused("a.parquet", &bytes, "").saying("a.parquet: row 3, column \"x\": expected a finite number, found NaN");
     refused("a.parquet", &bytes, "--column y").saying("no column \"y\", available: \"x\"");
-    let bytes = parquet("required double x", &[]);
+    let bytes = parquet(&[]);
     refused("a.parquet", &bytes, "").saying("expected at least one row of data, found none");
 }
 
-/// A file of one column of numbers.
+/// A file of one column `x`.
 #[cfg(feature = "parquet")]
-fn parquet(field: &str, values: &[f64]) -> Vec<u8> {
+fn parquet(values: &[f64]) -> Vec<u8> {
     use parquet::data_type::DoubleType;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
-    let schema = parse_message_type(&format!("message m {{ {field}; }}")).unwrap();
+    let schema = parse_message_type("message m { required double x; }").unwrap();
     let mut bytes = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut bytes, schema.into(), Default::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();

@@ -286,7 +286,7 @@ fn invalid_cells_are_skipped_and_counted_when_asked() {
     let valid = lines("", sorted(100, 0.5, 1.0));
     let file = folder.file("a.csv", format!("x\nnan\n{valid}inf\n1e999\nabc\n\n\"\"\n-inf\n1.5\n"));
     let run = |more: &str| ldp("estimate --column x --estimator one-stage --epsilon 1 --seed 1").with(more).on(&file);
-    run("").is_refused().saying("line 2");
+    run("").must_be_refused().saying("line 2");
     let record = run("--skip-invalid --format json").succeeds().json();
     assert_eq!((record["users"].as_u64(), record["skipped"].as_u64()), (Some(101), Some(7)), "{record:#}");
     assert!(run("--skip-invalid").succeeds().stdout.contains("7 rows skipped"));
@@ -296,7 +296,7 @@ fn invalid_cells_are_skipped_and_counted_when_asked() {
 
 #[test]
 fn a_refused_cell_names_the_flag_that_would_skip_it() {
-    ldp("estimate - --estimator one-stage --epsilon 1").fed("1\nx\n").is_refused().saying("--skip-invalid");
+    ldp("estimate - --estimator one-stage --epsilon 1").fed("1\nx\n").must_be_refused().saying("--skip-invalid");
 }
 
 #[test]

@@ -5,9 +5,10 @@ use crate::args::{Common, Estimate, RowOrder};
 use crate::input::{self, Column, Options};
 use crate::progress::Progress;
 use crate::registry::{self, Known};
-use crate::report::{self, significant};
+use crate::report::{self, percent, significant};
 use anyhow::Context;
 use ldp_core::drive::{Order, RowStore};
+use ldp_core::model::Gaussian;
 use ldp_core::{Error, Interval};
 use rand::SeedableRng;
 use rand::rngs::{ChaCha12Rng, SysRng};
@@ -56,6 +57,8 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     drop(progress);
 
     let users = spool.rows();
+    // Any parameter will do: only the kinds of interval are of interest, not the numbers.
+    super::check_interval(&*estimator, &Gaussian::new(1.0)?, 0.0, users, args.interval.interval)?;
     let order = match args.order {
         RowOrder::Random => Order::Random,
         RowOrder::File => Order::File,
@@ -120,8 +123,4 @@ fn human(record: &Record) -> String {
     let privacy = if record.private { "" } else { ", but NOT private: the seed repeats the noise" };
     table.add_row(["epsilon", &format!("{epsilon} per user, once{privacy}")]);
     format!("{} on {}\n{table}\n", record.estimator, record.model)
-}
-
-fn percent(level: f64) -> String {
-    format!("{} %", significant(100.0 * level, 3).trim_end_matches('0').trim_end_matches('.'))
 }

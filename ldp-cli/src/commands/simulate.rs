@@ -4,11 +4,11 @@ use super::warn;
 use crate::args::{Common, Simulate};
 use crate::progress::Progress;
 use crate::registry::{self, Known};
-use crate::report::{self, significant};
+use crate::report::{self, percent, significant};
 use anyhow::Context;
+use ldp_core::IntervalKind;
 use ldp_core::drive::{Summary, in_batches};
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
-use ldp_core::{Error, IntervalKind};
 use ldp_fisher::Optimum;
 use serde::Serialize;
 use std::time::Instant;
@@ -41,7 +41,7 @@ struct Record {
     bound_reason: Option<&'static str>,
     efficiency: Option<f64>,
     /// Of the interval that was asked for.
-    coverage: f64,
+    coverage: Option<f64>,
     level: f64,
     intervals: Vec<IntervalRecord>,
     /// The share of replications that fell back.
@@ -68,6 +68,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     // Everything that can be wrong is found before the first draw.
     built.model.check_theta(args.theta).with_context(|| format!("--theta {} for {}", args.theta, built.spec))?;
     estimator.begin(args.users).with_context(|| format!("{spec} with --users {}", args.users))?;
+    super::check_interval(&*estimator, &*built.model, args.theta, args.users, args.interval.interval)?;
     if !built.symmetric {
         warn(
             common.quiet,
@@ -87,13 +88,8 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let summary = pool.build()?.install(|| summarise(&*estimator, &setting, args, progress))?;
     let seconds = started.elapsed().as_secs_f64();
 
-    let chosen = match args.interval.interval {
-        None => summary.coverage().first(),
-        Some(kind) => summary.coverage().iter().find(|entry| entry.kind == kind),
-    };
-    let reason = "this protocol does not have it; see 'intervals' of --format json for those it has";
-    let chosen =
-        *chosen.ok_or(Error::NoInterval { kind: args.interval.interval.unwrap_or(IntervalKind::Exact), reason })?;
+    let wanted = |kind| args.interval.interval.is_none_or(|wanted| wanted == kind);
+    let chosen = summary.coverage().iter().find(|entry| wanted(entry.kind));
     let share = |count: u64| count as f64 / summary.replications() as f64;
     let (bound, bound_reason) = match (built.optimum)(args.epsilon) {
         Optimum::Known { information } => (Some(1.0 / information), None),
@@ -120,7 +116,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         bound,
         bound_reason,
         efficiency: bound.map(|bound| bound / scaled_mse),
-        coverage: share(chosen.covered),
+        coverage: chosen.map(|entry| share(entry.covered)),
         level: args.interval.level,
         intervals: (summary.coverage().iter())
             .map(|entry| IntervalRecord {
@@ -163,7 +159,7 @@ fn summarise(
 fn human(record: &Record) -> String {
     let mut table = report::table(&[]);
     let interval = record.scaled_mse_interval.map_or_else(String::new, |[low, high]| {
-        format!("{} % interval {} to {}", 100.0 * record.scaled_mse_level, significant(low, 5), significant(high, 5))
+        format!("{} interval {} to {}", percent(record.scaled_mse_level), significant(low, 5), significant(high, 5))
     });
     table.add_row(["n·MSE", &significant(record.scaled_mse, 5), &interval]);
     let bound = record.bound.map_or_else(|| "unknown".into(), |bound| significant(bound, 5));
@@ -173,10 +169,10 @@ fn human(record: &Record) -> String {
     table.add_row(["bias", &significant(record.bias, 3), ""]);
     table.add_row(["variance", &significant(record.variance, 4), ""]);
     for entry in &record.intervals {
-        let mut remark = format!("nominal {} %", significant(100.0 * record.level, 3));
+        let mut remark = format!("nominal {}", percent(record.level));
         for (share, what) in [(entry.infinite, "with an infinite end"), (entry.missing, "without an interval")] {
             if share > 0.0 {
-                remark += &format!("; {} % {what}", significant(100.0 * share, 3));
+                remark += &format!("; {} {what}", percent(share));
             }
         }
         if let Some(width) = entry.mean_finite_width {
@@ -185,8 +181,7 @@ fn human(record: &Record) -> String {
         table.add_row([&format!("{} coverage", entry.kind), &format!("{:.2} %", 100.0 * entry.coverage), &remark]);
     }
     if record.fallbacks > 0.0 {
-        let share = format!("{} %", significant(100.0 * record.fallbacks, 3));
-        table.add_row(["fallbacks", &share, "the last count was beyond what any mean explains"]);
+        table.add_row(["fallbacks", &percent(record.fallbacks), "the last count was beyond what any mean explains"]);
     }
     let fidelity = match record.fidelity {
         Fidelity::Users => "users",

@@ -103,7 +103,7 @@ impl Ldp {
     }
 
     /// Runs, and must be refused at once as bad input.
-    pub fn is_refused(self) -> Ran {
+    pub fn must_be_refused(self) -> Ran {
         self.ends_at_once().failed_with(2)
     }
 
