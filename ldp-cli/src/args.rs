@@ -11,31 +11,44 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "Examples:
   ldp list
-  ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 10000 --epsilon 1
-  ldp estimate data.csv --column income --estimator two-stage:start=30 --model gaussian:sigma=12 --epsilon 1
+  ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
+  ldp estimate data.csv --column x --estimator two-stage --model gaussian:sigma=12 --epsilon 1
 
-Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys and defaults.";
+Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys.";
+
+const LIST_EXAMPLES: &str = "Examples:
+  ldp list
+  ldp list models --format json";
 
 const SIMULATE_EXAMPLES: &str = "Examples:
-  ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 10000 --epsilon 1
-  ldp simulate --estimator one-stage --model gaussian:sigma=3 --theta 1.5 --users 1e4 --epsilon 0.5 --format json
-  ldp simulate --estimator two-stage --theta -2 --users 1e5 --epsilon 1 --fidelity users --replications 200
+  ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
+  ldp simulate --estimator one-stage --model gaussian:sigma=3 --theta 1.5 --users 1e4 --epsilon 2
+  ldp simulate --estimator two-stage --theta -2 --users 1e3 --epsilon 1 --fidelity users
 
-The unit of start and theta is that of the data. n*MSE comes with a 99 % interval over replications, which cannot
-know of events too rare to have been seen.";
+The unit of start and theta is that of the data. n*MSE comes with a 99 % interval over
+replications, which cannot know of events too rare to have been seen.";
 
 const ESTIMATE_EXAMPLES: &str = "Examples:
   ldp estimate data.csv --column x --estimator two-stage:start=0 --epsilon 1
-  ldp estimate values.txt --estimator one-stage:start=20 --model gaussian:sigma=5 --epsilon 0.5 --level 0.9
+  ldp estimate values.txt --estimator one-stage:start=20 --model gaussian:sigma=5 --epsilon 0.5
   zcat data.csv.gz | ldp estimate - --column x --estimator two-stage --epsilon 1 --format json
 
-Each row is one user. Rows are assigned to rounds at random, so a sorted file comes out right. The noise comes from
-the system's generator; with --seed it can be repeated and the result is marked as not private. A file is read once
-into a temporary file without a name; memory does not grow with the number of rows.";
+Each row is one user. Rows are assigned to rounds at random, so a sorted file comes out right.
+The noise comes from the system's generator; with --seed it can be repeated and the result is
+marked as not private. A file is read once into a temporary file without a name; memory does
+not grow with the number of rows.";
+
+const COMPLETIONS_EXAMPLES: &str = "Examples:
+  ldp completions bash > ~/.local/share/bash-completion/completions/ldp
+  ldp completions fish > ~/.config/fish/completions/ldp.fish";
+
+const MAN_EXAMPLES: &str = "Examples:
+  ldp man | man -l -
+  ldp man --out ~/.local/share/man/man1";
 
 /// Local differential privacy: simulate, compare and run estimators.
 #[derive(Parser)]
-#[command(name = "ldp", version, propagate_version = true, after_long_help = help_tail(EXAMPLES), max_term_width = 110)]
+#[command(name = "ldp", version, propagate_version = true, after_long_help = help_tail(EXAMPLES), max_term_width = 100)]
 pub struct Args {
     #[command(flatten)]
     pub common: Common,
@@ -50,10 +63,10 @@ pub struct Common {
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub format: Format,
     /// Seed of all random streams: same seed, same result, on any number of threads
-    #[arg(long, global = true, value_name = "SEED")]
+    #[arg(long, global = true, value_name = "SEED", allow_hyphen_values = true, value_parser = parse_count)]
     pub seed: Option<u64>,
     /// Number of threads [default: all cores]
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
     pub threads: Option<u16>,
     /// No progress and no warnings on standard error
     #[arg(long, short, global = true)]
@@ -75,6 +88,7 @@ pub enum Format {
 #[derive(Subcommand)]
 pub enum Command {
     /// Show what there is: every name with its keys and defaults
+    #[command(after_long_help = help_tail(LIST_EXAMPLES))]
     List {
         /// Only these
         #[arg(value_enum)]
@@ -87,12 +101,14 @@ pub enum Command {
     #[command(after_long_help = help_tail(ESTIMATE_EXAMPLES))]
     Estimate(Estimate),
     /// Print a completion script for a shell
+    #[command(after_long_help = help_tail(COMPLETIONS_EXAMPLES))]
     Completions {
         /// Which shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
     /// Print the man page, or write one page per command into a folder
+    #[command(after_long_help = help_tail(MAN_EXAMPLES))]
     Man {
         /// The folder
         #[arg(long, value_name = "DIR")]
@@ -124,13 +140,13 @@ pub struct Simulate {
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number)]
     pub theta: f64,
     /// Users per replication
-    #[arg(long, value_name = "N", value_parser = parse_positive)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_positive)]
     pub users: u64,
     /// Privacy level
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
     pub epsilon: Epsilon,
     /// How often the whole protocol is repeated
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = parse_positive)]
+    #[arg(long, value_name = "N", default_value = "10000", allow_hyphen_values = true, value_parser = parse_positive)]
     pub replications: u64,
     /// Draw every user, or each tally from its exact law
     #[arg(long, default_value = "tally", value_parser = parse_fidelity, value_name = "users|tally")]
@@ -201,12 +217,21 @@ fn parse_number(text: &str) -> Result<f64, String> {
     number(text).ok_or_else(|| "expected a finite number".into())
 }
 
+fn parse_count(text: &str) -> Result<u64, String> {
+    count(text).map_err(|wanted| {
+        if wanted.starts_with("at most") { format!("must be {wanted}") } else { format!("expected {wanted}") }
+    })
+}
+
 fn parse_positive(text: &str) -> Result<u64, String> {
-    match count(text) {
-        Some(0) => Err("must be at least 1".into()),
-        Some(value) => Ok(value),
-        None => Err("expected a whole number".into()),
+    match parse_count(text)? {
+        0 => Err("must be at least 1".into()),
+        value => Ok(value),
     }
+}
+
+fn parse_threads(text: &str) -> Result<u16, String> {
+    u16::try_from(parse_positive(text)?).map_err(|_| format!("must be at most {}", u16::MAX))
 }
 
 fn parse_epsilon(text: &str) -> Result<Epsilon, String> {

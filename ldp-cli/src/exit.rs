@@ -1,20 +1,25 @@
 //! What the process says when it ends.
 
+use crate::input::InputError;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// The table of exit codes, as shown by `--help`, the man page and the README.
 pub const TABLE: &str = "Exit codes:
   0  success (also when the reader of the output went away)
-  1  the system failed: an output could not be written, a thread not started
+  1  the system failed: an output or a temporary file could not be written
   2  bad input: a flag, a spec, a file or a cell; nothing was written";
 
 /// Prints the error, once, and chooses the code.
 pub fn code(error: &anyhow::Error) -> ExitCode {
-    let system = error.chain().find_map(|cause| cause.downcast_ref::<OutputError>());
-    if system.is_some_and(|OutputError(cause)| cause.kind() == io::ErrorKind::BrokenPipe) {
+    let output = error.chain().find_map(|cause| cause.downcast_ref::<OutputError>());
+    if output.is_some_and(|OutputError(cause)| cause.kind() == io::ErrorKind::BrokenPipe) {
         return ExitCode::SUCCESS;
     }
+    let spool = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref::<InputError>(), Some(InputError::Spool { .. }))
+    };
+    let system = output.is_some() || error.is::<rayon::ThreadPoolBuildError>() || error.chain().any(spool);
     // Library errors quote their source; a cause is added only where the text so far does not have it.
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -25,7 +30,7 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     }
     // If even standard error is gone there is nobody left to tell.
     let _ = writeln!(io::stderr(), "error: {text}");
-    if system.is_some() || error.is::<rayon::ThreadPoolBuildError>() { ExitCode::from(1) } else { ExitCode::from(2) }
+    ExitCode::from(if system { 1 } else { 2 })
 }
 
 /// An output that could not be written.

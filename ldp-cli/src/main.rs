@@ -15,10 +15,19 @@ mod report;
 mod spec;
 
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match commands::run(args::Args::parse()) {
+    let done = match args::Args::try_parse() {
+        Ok(args) => commands::run(args),
+        // Help and version come this way too; they are output like any other, and writing it can fail.
+        Err(message) => match message.print().and_then(|()| std::io::stdout().flush()) {
+            Ok(()) => return ExitCode::from(u8::try_from(message.exit_code()).unwrap_or(2)),
+            Err(error) => Err(exit::OutputError(error).into()),
+        },
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::code(&error),
     }

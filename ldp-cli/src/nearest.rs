@@ -13,20 +13,29 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance: the fewest letters to insert, delete or replace.
+/// The fewest letters to insert, delete, replace or swap with their neighbour.
 fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let replace = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    // rows[i][j]: from the first i letters to the first j.
+    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for i in 0..=from.len() {
+        for j in 0..=to.len() {
+            rows[i][j] = match (i, j) {
+                (0, _) => j,
+                (_, 0) => i,
+                _ => {
+                    let replace = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
+                    let best = replace.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+                    if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                        best.min(rows[i - 2][j - 2] + 1)
+                    } else {
+                        best
+                    }
+                }
+            };
         }
     }
-    row[to.len()]
+    rows[from.len()][to.len()]
 }
 
 #[cfg(test)]
@@ -41,6 +50,8 @@ mod tests {
         assert_eq!(nearest("GAUSIAN", names), Some("gaussian"));
         assert_eq!(nearest("zebra", names), None);
         assert_eq!(nearest("b", names), None);
+        assert_eq!(nearest("strat", ["start", "first-stage"]), Some("start"));
         assert_eq!(edits("kit", "sits"), 2);
+        assert_eq!(edits("sgima", "sigma"), 1);
     }
 }

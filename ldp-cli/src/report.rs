@@ -84,6 +84,11 @@ pub fn percent(share: f64) -> String {
     format!("{short} %")
 }
 
+/// «1 row», «2 rows».
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +111,6 @@ mod tests {
     #[test]
     fn nested_records_become_flat_lines() {
         let record = serde_json::json!({"a": 1.5, "b": {"low": "-inf", "high": null}, "c": [1, 2]});
-        assert_eq!(csv(&record).unwrap(), "a,b.high,b.low,c.0,c.1\n1.5,,-inf,1,2\n");
+        assert_eq!(csv(&record).unwrap(), "a,b.low,b.high,c.0,c.1\n1.5,-inf,,1,2\n");
     }
 }

@@ -1,11 +1,11 @@
 //! `ldp estimate`: run a protocol on data.
 
-use super::warn;
+use super::{warn, warn_unless_symmetric};
 use crate::args::{Common, Estimate, RowOrder};
 use crate::input::{self, Column, Options};
 use crate::progress::Progress;
 use crate::registry::{self, Known};
-use crate::report::{self, percent, significant};
+use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
 use ldp_core::drive::{Order, RowStore};
 use ldp_core::model::Gaussian;
@@ -52,6 +52,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         layout: args.layout,
         skip_invalid: args.skip_invalid,
     };
+    warn_unless_symmetric(common.quiet, &spec, &built);
     let mut progress = Progress::new("reading", None, common.quiet);
     let Column { mut spool, skipped } = input::read(&args.file, &options, &mut |rows| progress.at(rows))?;
     drop(progress);
@@ -117,8 +118,9 @@ fn human(record: &Record) -> String {
     if let Some(reason) = &record.interval_reason {
         table.add_row(["interval", reason]);
     }
-    let skipped = if record.skipped > 0 { format!(" ({} rows skipped)", record.skipped) } else { String::new() };
-    table.add_row(["users", &format!("{}{skipped}, in {} rounds", record.users, record.rounds)]);
+    let skipped =
+        if record.skipped > 0 { format!(" ({} skipped)", counted(record.skipped, "row")) } else { String::new() };
+    table.add_row(["users", &format!("{}{skipped}, in {}", record.users, counted(record.rounds, "round"))]);
     let epsilon = record.epsilon.map_or_else(String::new, |epsilon| epsilon.to_string());
     let privacy = if record.private { "" } else { ", but NOT private: the seed repeats the noise" };
     table.add_row(["epsilon", &format!("{epsilon} per user, once{privacy}")]);

@@ -1,36 +1,58 @@
 //! `ldp list`: what there is.
 
-use crate::args::{Common, Kind};
-use crate::registry::{ESTIMATORS, Entry, MECHANISMS, MODELS};
+use crate::args::{Common, Format, Kind};
+use crate::registry::{ESTIMATORS, Entry, Key, MECHANISMS, MODELS};
 use crate::report;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 /// Prints every name with its keys and defaults.
 pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
-    let mut record = serde_json::Map::new();
-    let mut human = String::new();
-    let mut section = |kind, title: &str, (rows, text): (Vec<Value>, String)| {
-        if what.is_none_or(|wanted| wanted == kind) {
-            record.insert(title.into(), rows.into());
-            human += &format!("{title}\n{text}\n\n");
+    let sections = [
+        (Kind::Estimators, "estimators", rows(ESTIMATORS)),
+        (Kind::Models, "models", rows(MODELS)),
+        (Kind::Mechanisms, "mechanisms", rows(MECHANISMS)),
+    ];
+    let wanted = || sections.iter().filter(|(kind, ..)| what.is_none_or(|wanted| wanted == *kind));
+    let text = match common.format {
+        Format::Human => wanted().map(|(_, title, rows)| format!("{title}\n{}\n\n", table(rows))).collect(),
+        Format::Json => {
+            let record: serde_json::Map<_, _> =
+                wanted().map(|(_, title, rows)| ((*title).into(), json!(rows))).collect();
+            serde_json::to_string_pretty(&record)? + "\n"
+        }
+        Format::Csv => {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            writer.write_record(["kind", "name", "keys", "summary"])?;
+            for (_, title, rows) in wanted() {
+                for row in rows {
+                    let keys: Vec<_> = row.keys.iter().map(|key| format!("{}={}", key.name, key.default)).collect();
+                    writer.write_record([title, row.name, &keys.join(","), row.summary])?;
+                }
+            }
+            String::from_utf8(writer.into_inner()?)?
         }
     };
-    section(Kind::Estimators, "estimators", entries(ESTIMATORS));
-    section(Kind::Models, "models", entries(MODELS));
-    section(Kind::Mechanisms, "mechanisms", entries(MECHANISMS));
-    report::record(common.format, &Value::Object(record), || human)
+    Ok(report::write(&text)?)
 }
 
-fn entries<B>(table: &[Entry<B>]) -> (Vec<Value>, String) {
-    let mut text = report::table(&["name", "keys (default)", "what it is"]);
-    let mut rows = Vec::new();
-    for entry in table {
-        let keys: Vec<_> =
-            entry.keys.iter().map(|key| format!("{} ({}): {}", key.name, key.default, key.help)).collect();
-        text.add_row([entry.name, &keys.join("\n"), entry.summary]);
-        let keys: Vec<_> =
-            entry.keys.iter().map(|key| json!({"name": key.name, "default": key.default, "help": key.help})).collect();
-        rows.push(json!({"name": entry.name, "summary": entry.summary, "keys": keys}));
+/// What is shown of an entry, whatever it builds.
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    keys: &'static [Key],
+}
+
+fn rows<B>(table: &[Entry<B>]) -> Vec<Row> {
+    table.iter().map(|entry| Row { name: entry.name, summary: entry.summary, keys: entry.keys }).collect()
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut table = report::table(&["name", "keys (default)", "what it is"]);
+    for row in rows {
+        let keys: Vec<_> = row.keys.iter().map(|key| format!("{} ({}): {}", key.name, key.default, key.help)).collect();
+        table.add_row([row.name, &keys.join("\n"), row.summary]);
     }
-    (rows, text.to_string())
+    table.to_string()
 }

@@ -16,9 +16,11 @@ pub fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
 
 /// Prints the man page, or writes one page per command into `folder`.
 pub fn man(folder: Option<&Path>) -> anyhow::Result<()> {
-    let command = Args::command();
+    // The help command has no page of its own.
+    let command = Args::command().disable_help_subcommand(true);
     match folder {
-        Some(folder) => clap_mangen::generate_to(command, folder)
+        Some(folder) => std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(command, folder))
             .map_err(OutputError)
             .with_context(|| format!("man pages in {}", folder.display())),
         None => {

@@ -6,6 +6,7 @@ mod manual;
 mod simulate;
 
 use crate::args::{Args, Command};
+use crate::registry::BuiltModel;
 use ldp_core::IntervalKind;
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
 use ldp_core::model::AnyModel;
@@ -39,6 +40,17 @@ fn check_interval(
     let names: Vec<_> = has.iter().map(ToString::to_string).collect();
     anyhow::ensure!(has.contains(&kind), "--interval {kind}: this protocol has {}", names.join(" and "));
     Ok(())
+}
+
+/// Protocols for a Gaussian mean find the centre of a symmetric family, and something else elsewhere.
+fn warn_unless_symmetric(quiet: bool, estimator: &str, built: &BuiltModel) {
+    if !built.symmetric {
+        let model = &built.spec;
+        warn(
+            quiet,
+            &format!("{estimator} finds the centre of a symmetric family; under {model} it may not tend to theta"),
+        );
+    }
 }
 
 /// Says something on standard error, unless told to be quiet.

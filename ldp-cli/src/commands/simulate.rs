@@ -1,10 +1,10 @@
 //! `ldp simulate`: how precise is a protocol?
 
-use super::warn;
+use super::{warn, warn_unless_symmetric};
 use crate::args::{Common, Simulate};
 use crate::progress::Progress;
 use crate::registry::{self, Known};
-use crate::report::{self, percent, significant};
+use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
 use ldp_core::IntervalKind;
 use ldp_core::drive::{Summary, in_batches};
@@ -69,12 +69,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     built.model.check_theta(args.theta).with_context(|| format!("--theta {} for {}", args.theta, built.spec))?;
     estimator.begin(args.users).with_context(|| format!("{spec} with --users {}", args.users))?;
     super::check_interval(&*estimator, &*built.model, args.theta, args.users, args.interval.interval)?;
-    if !built.symmetric {
-        warn(
-            common.quiet,
-            &format!("{spec} finds the centre of a symmetric family; under {} it may not tend to theta", built.spec),
-        );
-    }
+    warn_unless_symmetric(common.quiet, &spec, &built);
     let seed = common.seed.unwrap_or(SEED);
     let (theta, users, fidelity) = (args.theta, args.users, args.fidelity);
     let setting = Setting { model: &*built.model, theta, users, seed, fidelity };
@@ -88,6 +83,13 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let summary = pool.build()?.install(|| summarise(&*estimator, &setting, args, progress))?;
     let seconds = started.elapsed().as_secs_f64();
 
+    anyhow::ensure!(
+        summary.variance().is_finite() && (users as f64 * summary.mse()).is_finite(),
+        "--theta {theta} with {spec}: the squared errors overflow double precision"
+    );
+    if args.replications > 1 && summary.variance() == 0.0 {
+        warn(common.quiet, "every replication gave the same value: n*MSE and its interval say nothing about its error");
+    }
     let wanted = |kind| args.interval.interval.is_none_or(|wanted| wanted == kind);
     let chosen = summary.coverage().iter().find(|entry| wanted(entry.kind));
     let share = |count: u64| count as f64 / summary.replications() as f64;
@@ -188,13 +190,13 @@ fn human(record: &Record) -> String {
         Fidelity::Tally => "tally",
     };
     format!(
-        "{} on {}, theta {}, {} users, epsilon {}\n{table}\n{} replications at {fidelity} fidelity, seed {}, {:.2} s\n",
+        "{} on {}, theta {}, {}, epsilon {}\n{table}\n{} at {fidelity} fidelity, seed {}, {:.2} s\n",
         record.estimator,
         record.model,
         record.theta,
-        record.users,
+        counted(record.users, "user"),
         record.epsilon,
-        record.replications,
+        counted(record.replications, "replication"),
         record.seed,
         record.seconds,
     )

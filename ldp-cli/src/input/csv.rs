@@ -113,7 +113,10 @@ mod tests {
             assert_eq!(values("a.csv", text.as_bytes(), &skip).unwrap(), (vec![1.0, 5.0], 1));
         }
         let error = values("a.csv", b"1,2\n3,x\n", &no_header(Some("2"))).unwrap_err();
-        assert_eq!(error.to_string(), "a.csv: line 2, column 2: expected a finite number, found \"x\"");
+        assert_eq!(
+            error.to_string(),
+            "a.csv: line 2, column 2: expected a finite number, found \"x\" (--skip-invalid skips such rows)"
+        );
     }
 
     #[test]

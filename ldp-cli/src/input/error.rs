@@ -51,7 +51,7 @@ pub enum InputError {
         rows: u64,
     },
     /// A cell that is not a finite number.
-    #[error("{file}: {place}{column}: expected a finite number, found {found}")]
+    #[error("{file}: {place}{column}: expected a finite number, found {found} (--skip-invalid skips such rows)")]
     Cell {
         /// The file.
         file: String,
@@ -328,7 +328,10 @@ mod tests {
             column: Label::Name("x".to_owned()),
             found: Found::text(b"abc"),
         };
-        assert_eq!(error.to_string(), "data.csv: line 17, column \"x\": expected a finite number, found \"abc\"");
+        assert_eq!(
+            error.to_string(),
+            "data.csv: line 17, column \"x\": expected a finite number, found \"abc\" (--skip-invalid skips such rows)"
+        );
     }
 
     #[test]

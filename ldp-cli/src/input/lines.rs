@@ -38,7 +38,10 @@ mod tests {
             &error,
             InputError::Cell { place: Place::Line(2), found: Found::Empty, column: Label::Only, .. }
         ));
-        assert_eq!(error.to_string(), "a.txt: line 2: expected a finite number, found an empty cell");
+        assert_eq!(
+            error.to_string(),
+            "a.txt: line 2: expected a finite number, found an empty cell (--skip-invalid skips such rows)"
+        );
         let skip = Options { skip_invalid: true, ..lines() };
         assert_eq!(values("a.txt", b"1\n\n\n2\nx\n\n", &skip).unwrap(), (vec![1.0, 2.0], 3));
     }

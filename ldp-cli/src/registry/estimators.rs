@@ -55,7 +55,8 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
 
 /// The protocol that a spec names, and the canonical spec.
 pub fn estimator(spec: &Spec, known: Known) -> anyhow::Result<(Box<dyn AnyEstimator>, String)> {
-    let (entry, values) = resolve("estimator", ESTIMATORS, spec)?;
-    let built = (entry.build)(&values, known).with_context(|| format!("--estimator {spec}"))?;
-    Ok((built, values.to_string()))
+    resolve("estimator", ESTIMATORS, spec)
+        .map_err(anyhow::Error::from)
+        .and_then(|(entry, values)| Ok(((entry.build)(&values, known)?, values.to_string())))
+        .with_context(|| format!("--estimator {spec}"))
 }

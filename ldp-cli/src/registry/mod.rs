@@ -10,13 +10,14 @@ mod values;
 
 pub use estimators::{ESTIMATORS, Known, estimator};
 pub use mechanisms::MECHANISMS;
-pub use models::{MODELS, model};
+pub use models::{BuiltModel, MODELS, model};
 pub use values::{Values, count, number};
 
 use crate::nearest::nearest;
 use crate::spec::Spec;
 
 /// A key of a spec.
+#[derive(serde::Serialize)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
@@ -42,7 +43,7 @@ pub struct Entry<B> {
 #[derive(Debug, thiserror::Error)]
 pub enum NameError {
     /// No such name.
-    #[error("unknown {kind} '{name}'{}; there are: {}", did_you_mean(*.nearest), .known.join(", "))]
+    #[error("unknown {kind} '{name}'{}, there are: {}", did_you_mean(*.nearest), .known.join(", "))]
     Name {
         /// Mechanism, model or estimator.
         kind: &'static str,
@@ -54,7 +55,7 @@ pub enum NameError {
         known: Vec<&'static str>,
     },
     /// No such key.
-    #[error("{name} has no key '{key}'{}; {}", did_you_mean(*.nearest), listed(.known))]
+    #[error("{name} has no key '{key}'{}, {}", did_you_mean(*.nearest), listed(.known))]
     Key {
         /// The entry.
         name: &'static str,
@@ -68,7 +69,7 @@ pub enum NameError {
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!(", did you mean '{name}'?")).unwrap_or_default()
+    nearest.map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default()
 }
 
 fn listed(keys: &[&str]) -> String {

@@ -96,10 +96,7 @@ pub const MODELS: &[Entry<Build>] = &[
         name: "categorical",
         summary: "categories 0, 1, ..., the probability of 0; the others share the rest equally",
         keys: &[Key { name: "size", default: "4", help: "number of categories" }],
-        build: |values| {
-            let size = u32::try_from(values.count("size")?).unwrap_or(u32::MAX);
-            Ok(other(values, Categorical::new(size)?))
-        },
+        build: |values| Ok(other(values, Categorical::new(values.small_count("size")?)?)),
     },
 ];
 
@@ -119,6 +116,8 @@ fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
 
 /// The model that a spec names.
 pub fn model(spec: &Spec) -> anyhow::Result<BuiltModel> {
-    let (entry, values) = resolve("model", MODELS, spec)?;
-    (entry.build)(&values).with_context(|| format!("--model {spec}"))
+    resolve("model", MODELS, spec)
+        .map_err(anyhow::Error::from)
+        .and_then(|(entry, values)| (entry.build)(&values))
+        .with_context(|| format!("--model {spec}"))
 }

@@ -38,7 +38,12 @@ impl Values {
 
     /// A whole number.
     pub fn count(&self, key: &'static str) -> Result<u64, ValueError> {
-        count(self.raw(key)).ok_or_else(|| self.error(key, "a whole number"))
+        count(self.raw(key)).map_err(|wanted| self.error(key, wanted))
+    }
+
+    /// A whole number of 32 bits.
+    pub fn small_count(&self, key: &'static str) -> Result<u32, ValueError> {
+        u32::try_from(self.count(key)?).map_err(|_| self.error(key, "at most 4294967295"))
     }
 
     /// A whole number, or `None` for the word `auto`.
@@ -46,7 +51,7 @@ impl Values {
         if self.raw(key) == "auto" {
             return Ok(None);
         }
-        count(self.raw(key)).map(Some).ok_or_else(|| self.error(key, "a whole number or 'auto'"))
+        count(self.raw(key)).map(Some).map_err(|_| self.error(key, "a whole number or 'auto'"))
     }
 }
 
@@ -66,15 +71,17 @@ pub fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// A whole number: `10000`, `10_000`, or `1e4`.
-pub fn count(text: &str) -> Option<u64> {
+/// A whole number: `10000`, `10_000`, or `1e4`; else what it should have been.
+pub fn count(text: &str) -> Result<u64, &'static str> {
     let plain: String = text.chars().filter(|&c| c != '_').collect();
     if let Ok(value) = plain.parse() {
-        return Some(value);
+        return Ok(value);
     }
-    let value: f64 = plain.parse().ok()?;
-    // Above 2^53 a float no longer says which whole number is meant.
-    (value >= 0.0 && value.fract() == 0.0 && value <= 9_007_199_254_740_992.0).then_some(value as u64)
+    match plain.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.fract() == 0.0 && value < u64::MAX as f64 => Ok(value as u64),
+        Ok(value) if value >= u64::MAX as f64 && value.is_finite() => Err("at most 18446744073709551615"),
+        _ => Err("a whole number"),
+    }
 }
 
 #[cfg(test)]
@@ -84,11 +91,14 @@ mod tests {
     #[test]
     fn counts() {
         for (text, value) in [("0", 0), ("10_000", 10_000), ("1e12", 1_000_000_000_000), ("2.5e3", 2500)] {
-            assert_eq!(count(text), Some(value), "{text}");
+            assert_eq!(count(text), Ok(value), "{text}");
         }
-        assert_eq!(count("18446744073709551615"), Some(u64::MAX));
-        for bad in ["", "-1", "1.5", "1e30", "nan", "inf", "ten", "_"] {
-            assert_eq!(count(bad), None, "{bad}");
+        assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
+        for bad in ["", "-1", "1.5", "nan", "inf", "-inf", "ten", "_"] {
+            assert_eq!(count(bad), Err("a whole number"), "{bad}");
+        }
+        for large in ["1e30", "18446744073709551616"] {
+            assert_eq!(count(large), Err("at most 18446744073709551615"), "{large}");
         }
     }
 
