@@ -2,7 +2,9 @@
 //!
 //! One user per round, 200,000 rounds: whatever the framework costs per round shows here undiluted.
 
-use ldp_core::{Bits, Epsilon, Error, Group, Population, Result, Round, StagedEstimator, Step, StepOf, Tally};
+use ldp_core::{
+    Bits, Epsilon, Error, Group, Mechanism, Population, Result, Round, StagedEstimator, Step, StepOf, Tally,
+};
 use ldp_mechanisms::Sign;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
@@ -78,12 +80,18 @@ impl Drawn {
 impl<T: Tally<Report = u32>> Population<Sign, T> for Drawn {
     #[inline(always)]
     fn answer(&mut self, group: &Group<Sign>, tally: &mut T) -> Result<()> {
-        use ldp_core::Mechanism;
-        for _ in 0..group.users {
-            let x = 0.5 + self.rng.sample::<f64, _>(StandardNormal);
-            tally.push(group.question.privatize(&x, &mut self.rng), 1)?;
+        if group.users == 1 {
+            return self.one(group, tally);
         }
-        Ok(())
+        (0..group.users).try_for_each(|_| self.one(group, tally))
+    }
+}
+
+impl Drawn {
+    #[inline(always)]
+    fn one<T: Tally<Report = u32>>(&mut self, group: &Group<Sign>, tally: &mut T) -> Result<()> {
+        let x = 0.5 + self.rng.sample::<f64, _>(StandardNormal);
+        tally.push(group.question.privatize(&x, &mut self.rng), 1)
     }
 }
 

@@ -46,6 +46,9 @@ const MAN_EXAMPLES: &str = "Examples:
   ldp man | man -l -
   ldp man --out ~/.local/share/man/man1";
 
+/// The heading of the flags that every command has.
+const COMMON: &str = "Common options";
+
 /// Local differential privacy: simulate, compare and run estimators.
 #[derive(Parser)]
 #[command(name = "ldp", version, propagate_version = true, after_long_help = help_tail(EXAMPLES), max_term_width = 100)]
@@ -60,16 +63,16 @@ pub struct Args {
 #[derive(ClapArgs, Clone)]
 pub struct Common {
     /// How results are written
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    #[arg(long, global = true, help_heading = COMMON, value_enum, default_value_t = Format::Human)]
     pub format: Format,
     /// Seed of all random streams: same seed, same result, on any number of threads
-    #[arg(long, global = true, value_name = "SEED", allow_hyphen_values = true, value_parser = parse_count)]
+    #[arg(long, global = true, help_heading = COMMON, value_name = "SEED", allow_hyphen_values = true, value_parser = parse_count)]
     pub seed: Option<u64>,
     /// Number of threads [default: all cores]
-    #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
+    #[arg(long, global = true, help_heading = COMMON, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
     pub threads: Option<u16>,
     /// No progress and no warnings on standard error
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
 }
 
@@ -231,7 +234,10 @@ fn parse_positive(text: &str) -> Result<u64, String> {
 }
 
 fn parse_threads(text: &str) -> Result<u16, String> {
-    u16::try_from(parse_positive(text)?).map_err(|_| format!("must be at most {}", u16::MAX))
+    /// More threads than any machine has cores only take memory.
+    const MOST: u16 = 1024;
+    let threads = u16::try_from(parse_positive(text)?).ok().filter(|&threads| threads <= MOST);
+    threads.ok_or_else(|| format!("must be at most {MOST}"))
 }
 
 fn parse_epsilon(text: &str) -> Result<Epsilon, String> {
