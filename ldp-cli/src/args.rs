@@ -128,6 +128,8 @@ pub enum Kind {
     Models,
     /// Protocols
     Estimators,
+    /// Bundled studies: none yet
+    Studies,
 }
 
 /// `ldp simulate`.
@@ -235,7 +237,7 @@ fn parse_positive(text: &str) -> Result<u64, String> {
 
 fn parse_threads(text: &str) -> Result<u16, String> {
     /// More threads than any machine has cores only take memory.
-    const MOST: u16 = 1024;
+    const MOST: u16 = 512;
     let threads = u16::try_from(parse_positive(text)?).ok().filter(|&threads| threads <= MOST);
     threads.ok_or_else(|| format!("must be at most {MOST}"))
 }

@@ -23,7 +23,7 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     // Library errors quote their source; a cause is added only where the text so far does not have it.
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if !text.contains(&cause) {
+        if !text.ends_with(&cause) {
             text += if text.is_empty() { "" } else { ": " };
             text += &cause;
         }

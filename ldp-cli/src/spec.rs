@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// The longest text that is read as a spec, so that a message can show it.
+const LONGEST: usize = 1000;
+
 /// A name with keys, as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
@@ -21,6 +24,9 @@ pub enum SpecError {
     /// A part without an equals sign, or with nothing on one side of it.
     #[error("expected key=value after the colon, got '{0}'")]
     NotAPair(String),
+    /// Longer than any spec can be.
+    #[error("a spec has at most {LONGEST} bytes, got {0}")]
+    TooLong(usize),
     /// A key given twice.
     #[error("the key '{0}' is given twice")]
     Twice(String),
@@ -30,6 +36,9 @@ impl FromStr for Spec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
+        if text.len() > LONGEST {
+            return Err(SpecError::TooLong(text.len()));
+        }
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let name = name.trim();
         if name.is_empty() {
@@ -77,6 +86,7 @@ mod tests {
     #[test]
     fn what_is_not_a_spec_is_named() {
         assert_eq!("".parse::<Spec>(), Err(SpecError::NoName));
+        assert_eq!("x".repeat(1001).parse::<Spec>(), Err(SpecError::TooLong(1001)));
         assert_eq!(":start=0".parse::<Spec>(), Err(SpecError::NoName));
         for bad in ["x:", "x:start", "x:start=", "x:=1", "x:a=1,"] {
             assert!(matches!(bad.parse::<Spec>(), Err(SpecError::NotAPair(_))), "{bad}");

@@ -300,11 +300,11 @@ fn a_refused_cell_names_the_flag_that_would_skip_it() {
 }
 
 #[test]
-fn a_family_without_a_centre_is_warned_about() {
+fn a_family_that_is_not_gaussian_is_warned_about() {
     ldp("estimate - --estimator one-stage --model exponential --epsilon 1")
         .fed("1\n2\n")
         .succeeds()
-        .saying("symmetric")
+        .saying("takes the values to be Gaussian")
         .saying("exponential");
 }
 

@@ -5,7 +5,7 @@
 use crate::drive::{Audit, Order, RowStore, Rows, Tallies, Users};
 use crate::epsilon::Epsilon;
 use crate::error::Result;
-use crate::inference::Inference;
+use crate::inference::{Inference, IntervalKind};
 use crate::mechanism::Finite;
 use crate::model::AnyModel;
 use crate::staged::{StagedEstimator, Step, StepOf, advance_checked, run};
@@ -53,6 +53,9 @@ pub struct Collected {
 
 /// A [`StagedEstimator`] of one parameter from finite reports, behind a `dyn`.
 pub trait AnyEstimator: Send + Sync {
+    /// The kinds of interval its estimates can have, the default first.
+    fn interval_kinds(&self) -> &'static [IntervalKind];
+
     /// Simulates a range of replications and shows each estimate to `visit`, in order.
     fn replicate(
         &self,
@@ -93,6 +96,10 @@ where
     E::State: Serialize + DeserializeOwned,
     E::Estimate: Inference + Serialize + DeserializeOwned + 'static,
 {
+    fn interval_kinds(&self) -> &'static [IntervalKind] {
+        E::Estimate::interval_kinds()
+    }
+
     fn replicate(
         &self,
         setting: &Setting<'_>,

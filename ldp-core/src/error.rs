@@ -18,7 +18,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A privacy level that is not a positive finite number.
-    #[error("epsilon must be positive and finite, got {value}")]
+    #[error("epsilon must be positive and finite, got {}", Short(*value))]
     Epsilon {
         /// The level given.
         value: f64,
@@ -42,7 +42,7 @@ pub enum Error {
         cap: f64,
     },
     /// A real-valued parameter outside its domain.
-    #[error("{name} must be {requirement}, got {value}")]
+    #[error("{name} must be {requirement}, got {}", Short(*value))]
     Parameter {
         /// The parameter's name.
         name: &'static str,
@@ -72,15 +72,33 @@ pub enum Error {
         value: u64,
     },
     /// Cut points that do not increase.
-    #[error("cuts must be finite and strictly increasing, got {left} before {right}")]
+    #[error("cuts must be finite and strictly increasing, got {} before {}", Short(*left), Short(*right))]
     CutsNotIncreasing {
         /// A cut.
         left: f64,
         /// The cut after it.
         right: f64,
     },
+    /// A list of another length than its companion needs.
+    #[error("expected {expected} {what}, got {found}")]
+    Length {
+        /// What is listed.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A report that one cell excludes: it would rule that cell out.
+    #[error("the weight of report {report} in cell {cell} must be at least 1, got 0")]
+    ZeroWeight {
+        /// The cell.
+        cell: usize,
+        /// The report.
+        report: usize,
+    },
     /// The weights of one cell do not add up to 2^64.
-    #[error("the weights of cell {cell} must be positive and add up to 2^64, got {sum}")]
+    #[error("the weights of cell {cell} must add up to 2^64, got {sum}")]
     Weights {
         /// The cell.
         cell: usize,
@@ -99,7 +117,7 @@ pub enum Error {
         reports: u32,
     },
     /// A real-valued report that the tally cannot hold.
-    #[error("report must be finite and at most {limit} in absolute value, got {report}")]
+    #[error("report must be finite and at most {limit} in absolute value, got {}", Short(*report))]
     RealReport {
         /// The report found.
         report: f64,
@@ -189,8 +207,22 @@ pub enum Error {
         needs: &'static str,
     },
     /// The source of the users' values failed.
-    #[error("{0}")]
-    Source(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error(transparent)]
+    Source(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A number as people write it: not with three hundred digits.
+struct Short(f64);
+
+impl std::fmt::Display for Short {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let size = self.0.abs();
+        if size == 0.0 || (1e-6..1e16).contains(&size) || !size.is_finite() {
+            write!(f, "{}", self.0)
+        } else {
+            write!(f, "{:e}", self.0)
+        }
+    }
 }
 
 /// `Ok` if `holds`, else an [`Error::Parameter`] with these words. Write the condition so that NaN fails it.

@@ -97,8 +97,10 @@ pub trait Inference {
     /// The estimated standard deviation of [`value`](Self::value); `None` where the data give none.
     fn standard_error(&self) -> Option<f64>;
 
-    /// The kinds of interval this estimate can have, its default first.
-    fn interval_kinds(&self) -> &'static [IntervalKind];
+    /// The kinds of interval such an estimate can have, its default first.
+    fn interval_kinds() -> &'static [IntervalKind]
+    where
+        Self: Sized;
 
     /// A confidence interval, or [`Error::NoInterval`] with the reason.
     fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval>;

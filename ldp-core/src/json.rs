@@ -50,7 +50,8 @@ pub mod wide {
     /// Reads a decimal string.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i128, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| D::Error::custom(format_args!("expected an integer as a string, got {text:?}")))
+        let integer = text.parse().ok().filter(|integer: &i128| integer.to_string() == text);
+        integer.ok_or_else(|| D::Error::custom(format_args!("expected an integer as a string, got {text:?}")))
     }
 }
 

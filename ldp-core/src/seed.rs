@@ -31,14 +31,13 @@ pub enum Purpose {
     Noise = 2,
     /// Whole tallies, at `tally` fidelity.
     Tally = 3,
-    /// Which row of a file is which user.
-    Assignment = 4,
 }
 
 /// The stream of one block of one replication.
 ///
-/// Each of the four words of the generator's state absorbs all coordinates through the finaliser of SplitMix64,
-/// a bijection at every step, so that two different names never share a word by construction of the last step.
+/// Each of the four words of the generator's state absorbs all coordinates through the finaliser of SplitMix64, so
+/// that the states of different names are as good as independent; names that differ in one coordinate alone never
+/// share a word, because every step is a bijection.
 #[must_use]
 pub fn stream(seed: u64, purpose: Purpose, replication: u64, block: u64) -> SimulationRng {
     let mut bytes = [0u8; 32];

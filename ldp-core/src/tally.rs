@@ -42,7 +42,7 @@ fn add_users(users: u64, times: u64) -> Result<u64> {
 }
 
 /// A count of ones among reports 0 and 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "RawBits")]
 pub struct Bits {
     ones: u64,
@@ -105,7 +105,7 @@ impl Tally for Bits {
 }
 
 /// A count per report of a finite alphabet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "RawCounts")]
 pub struct Counts {
     counts: Vec<u64>,
@@ -173,12 +173,33 @@ impl Tally for Counts {
 ///
 /// Floating sums are not associative, so two shardings of the same reports would differ; integers are. The unit
 /// is 2⁻⁶⁰, so a report is kept to 5·10⁻¹⁹, and may be at most [`Sum::LIMIT`] in absolute value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "RawSum")]
 pub struct Sum {
     #[serde(with = "crate::json::wide")]
     total: i128,
     users: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSum {
+    #[serde(with = "crate::json::wide")]
+    total: i128,
+    users: u64,
+}
+
+impl TryFrom<RawSum> for Sum {
+    type Error = Error;
+    fn try_from(RawSum { total, users }: RawSum) -> Result<Self> {
+        // A report is at most 2^40 of 2^60 units.
+        let most = u128::from(users).saturating_mul(1 << 100);
+        if total.unsigned_abs() > most {
+            let report = total as f64 * Self::UNIT / users as f64;
+            return Err(Error::RealReport { report, limit: Self::LIMIT });
+        }
+        Ok(Self { total, users })
+    }
 }
 
 impl Sum {
@@ -237,7 +258,15 @@ mod tests {
         assert!(serde_json::from_str::<Bits>(r#"{"ones":1,"users":2,"more":0}"#).is_err());
         assert!(serde_json::from_str::<Bits>(r#"{"ones":-1,"users":2}"#).is_err());
         assert!(serde_json::from_str::<Counts>(r#"{"counts":[18446744073709551615,1]}"#).is_err());
-        assert!(serde_json::from_str::<Sum>(r#"{"total":1.5,"users":2}"#).is_err());
+        assert!(serde_json::from_str::<Sum>(r#"{"total":"1","users":2}"#).is_ok());
+        for bad in [
+            r#"{"total":1.5,"users":2}"#,
+            r#"{"total":"1","users":0}"#,
+            r#"{"total":"+1","users":2}"#,
+            r#"{"total":"1267650600228229401496703205377","users":1}"#,
+        ] {
+            assert!(serde_json::from_str::<Sum>(bad).is_err(), "{bad}");
+        }
         let counts: Counts = serde_json::from_str(r#"{"counts":[1,2]}"#).unwrap();
         assert_eq!(counts.users(), 3);
     }

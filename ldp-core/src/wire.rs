@@ -20,7 +20,7 @@
 use crate::channel::FiniteChannel;
 use crate::drive::Users;
 use crate::epsilon::Epsilon;
-use crate::error::{Error, Result, require};
+use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, Publish};
 use crate::model::Draw;
 use crate::staged::{Round, StagedEstimator, Step, StepOf, advance_checked};
@@ -34,7 +34,7 @@ pub const VERSION: u32 = 1;
 
 /// The client: reads a question, computes its ε from its integer weights, refuses it above `cap`, and answers.
 ///
-/// The report's JSON is the number itself. A value that is not finite is refused: nothing is sent.
+/// The report's JSON is the number itself. Every value has an answer, infinities and NaN too: an error would tell.
 pub fn answer<R: CryptoRng + ?Sized>(question: &str, value: f64, cap: Epsilon, rng: &mut R) -> Result<u32> {
     reply(question, value, cap, rng)
 }
@@ -46,7 +46,6 @@ fn reply<R: Rng + ?Sized>(question: &str, value: f64, cap: Epsilon, rng: &mut R)
     if epsilon > cap {
         return Err(Error::AboveCap { epsilon: epsilon.value(), cap: cap.value() });
     }
-    require(value.is_finite(), "value", "finite", value)?;
     Ok(question.privatize(&value, rng))
 }
 

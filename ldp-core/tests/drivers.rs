@@ -382,16 +382,15 @@ fn bad_messages_are_typed_errors() {
     let found = erased.advance(&step, r#"[{"counts":[8,2,3]}]"#);
     assert!(matches!(found, Err(Error::TooManyAnswers { asked: 10, answered: 13 })));
 
-    // The client: refuses a level above its cap, and sends nothing about a value that is no number.
+    // The client: refuses a level above its cap, and answers for every value, because an error would tell.
     let json = wire::write("question", &ternary()).unwrap();
     let mut rng = ChaCha12Rng::seed_from_u64(1);
     let level = ternary().epsilon();
     assert!(wire::answer(&json, 0.3, level, &mut rng).unwrap() < 3);
     let below = epsilon(level.value().next_down());
     assert!(matches!(wire::answer(&json, 0.3, below, &mut rng), Err(Error::AboveCap { .. })));
-    for value in [f64::NAN, f64::INFINITY] {
-        let found = wire::answer(&json, value, level, &mut rng);
-        assert!(matches!(found, Err(Error::Parameter { name: "value", .. })));
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        assert!(wire::answer(&json, value, level, &mut rng).unwrap() < 3);
     }
     let found = wire::answer(&json[1..], 0.3, level, &mut rng);
     assert!(matches!(found, Err(Error::Json { what: "question", .. })));
@@ -411,7 +410,6 @@ mod pinned {
         assert_eq!(words(Purpose::Data, 0, 0), [16_655_117_618_633_692_673, 18_272_440_880_796_657_974]);
         assert_eq!(words(Purpose::Noise, 0, 0), [3_450_030_183_678_338_473, 18_334_286_549_999_550_616]);
         assert_eq!(words(Purpose::Tally, 0, 0), [4_325_709_716_993_759_840, 3_057_034_139_269_681_236]);
-        assert_eq!(words(Purpose::Assignment, 0, 0), [4_403_299_252_761_456_863, 818_050_532_153_043_142]);
         assert_eq!(words(Purpose::Data, 1, 0), [10_250_454_792_312_405_761, 16_554_026_848_228_651_356]);
         assert_eq!(words(Purpose::Data, 0, 1), [17_380_193_472_557_708_306, 14_557_120_840_595_286_808]);
     }

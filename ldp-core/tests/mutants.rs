@@ -533,7 +533,7 @@ impl Inference for Outcome {
         self.error
     }
 
-    fn interval_kinds(&self) -> &'static [IntervalKind] {
+    fn interval_kinds() -> &'static [IntervalKind] {
         &[IntervalKind::Wald]
     }
 

@@ -39,7 +39,8 @@ impl OneStage {
 impl StagedEstimator for OneStage {
     type Question = Sign;
     type Tally = Bits;
-    type State = Sign;
+    /// Nothing to remember: the question is the protocol's own.
+    type State = ();
     type Estimate = SignEstimate;
 
     fn tally(&self, _: &Sign) -> Bits {
@@ -50,11 +51,11 @@ impl StagedEstimator for OneStage {
         if users == 0 {
             return Err(Error::TooFew { name: "users", least: 1, value: 0 });
         }
-        Ok(Step::Ask { round: Round::one(self.question, users), state: self.question })
+        Ok(Step::Ask { round: Round::one(self.question, users), state: () })
     }
 
-    fn advance(&self, state: Sign, answers: &[Bits]) -> Result<StepOf<Self>> {
-        Ok(Step::Done(SignEstimate::new(SignStage::new(state, one(answers)?), None)))
+    fn advance(&self, (): (), answers: &[Bits]) -> Result<StepOf<Self>> {
+        Ok(Step::Done(SignEstimate::new(SignStage::new(self.question, one(answers)?), None)))
     }
 }
 

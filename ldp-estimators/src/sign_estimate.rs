@@ -2,7 +2,7 @@
 
 use crate::SignStage;
 use ldp_core::inference::wald_interval;
-use ldp_core::{Error, Inference, Interval, IntervalKind, Rescale, Result};
+use ldp_core::{Error, Inference, Interval, IntervalKind, Rescale, Result, Tally};
 use serde::{Deserialize, Serialize};
 
 /// A mean from the last sign stage, or where that falls back, from the stage before it.
@@ -48,7 +48,7 @@ impl Inference for SignEstimate {
         self.last.standard_error().or_else(|| self.before?.standard_error())
     }
 
-    fn interval_kinds(&self) -> &'static [IntervalKind] {
+    fn interval_kinds() -> &'static [IntervalKind] {
         &[IntervalKind::Exact, IntervalKind::Wald]
     }
 
@@ -61,8 +61,13 @@ impl Inference for SignEstimate {
     }
 
     fn note(&self) -> Option<&'static str> {
-        let fallen = self.last.estimate().is_none();
-        fallen.then_some("the last count is beyond what any mean explains: the value is the last threshold")
+        match self.last.estimate() {
+            Some(_) => None,
+            None if self.last.answers().users() == 0 => {
+                Some("nobody answered the last question: the value is its threshold")
+            }
+            None => Some("the last count is beyond what any mean explains: the value is the last threshold"),
+        }
     }
 }
 

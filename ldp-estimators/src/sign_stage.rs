@@ -59,6 +59,12 @@ impl SignStage {
         Self { question, scale: 1.0, answers }
     }
 
+    /// What came back.
+    #[must_use]
+    pub fn answers(&self) -> Bits {
+        self.answers
+    }
+
     /// Where the line was cut.
     #[must_use]
     pub fn threshold(&self) -> f64 {
@@ -147,7 +153,11 @@ fn first(from: u64, to: u64, holds: impl Fn(u64) -> Result<bool>) -> Result<u64>
 impl Rescale for SignStage {
     fn rescale(self, factor: f64) -> Result<Self> {
         let question = self.question.rescale(factor)?;
-        Raw { question, scale: self.scale * factor, answers: self.answers }.try_into()
+        let stage = Self::try_from(Raw { question, scale: self.scale * factor, answers: self.answers })?;
+        match stage.estimate() {
+            Some(value) => require(value.is_finite(), "a rescaled estimate", "finite", value).map(|()| stage),
+            None => Ok(stage),
+        }
     }
 }
 
@@ -221,6 +231,12 @@ mod tests {
         let (i, j) = (one.exact_interval(0.5).unwrap(), three.exact_interval(0.5).unwrap());
         close(i.low, j.low);
         close(i.high, j.high);
+    }
+
+    #[test]
+    fn a_unit_that_overflows_is_refused() {
+        let refused = stage(1.0, 1.0, 70, 100).rescale(1.7e308);
+        assert!(matches!(refused, Err(Error::Parameter { .. })), "{refused:?}");
     }
 
     #[test]

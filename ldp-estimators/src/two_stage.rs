@@ -2,7 +2,7 @@
 
 use crate::one_stage::one;
 use crate::{SignEstimate, SignStage, one_stage_variance};
-use ldp_core::{Bits, Epsilon, Error, Result, Round, StagedEstimator, Step, StepOf};
+use ldp_core::{Bits, Epsilon, Error, Result, Round, StagedEstimator, Step, StepOf, Tally};
 use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -25,23 +25,22 @@ pub struct TwoStage {
     first_stage: Option<u64>,
 }
 
-/// What a [`TwoStage`] remembers between rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// What a [`TwoStage`] remembers between rounds: counts alone. Thresholds and weights are the protocol's own, so a
+/// state from outside cannot change what users are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TwoStageState {
     /// The first stage is out.
     First {
-        /// What it asks.
-        question: Sign,
-        /// How many users are left for the second.
-        second_stage: u64,
+        /// All users of the protocol.
+        users: u64,
     },
     /// The second stage is out.
     Second {
-        /// What it asks.
-        question: Sign,
+        /// All users of the protocol.
+        users: u64,
         /// What the first brought.
-        first: SignStage,
+        first: Bits,
     },
 }
 
@@ -78,6 +77,26 @@ impl TwoStage {
     }
 }
 
+impl TwoStage {
+    /// How many of `users` are in the first stage: at least one, and at least one is left.
+    fn first_stage(&self, users: u64) -> Result<u64> {
+        if users < 2 {
+            return Err(Error::TooFew { name: "users", least: 2, value: users });
+        }
+        let first_stage = self.first_stage.unwrap_or_else(|| Self::tuned_first_stage(self.epsilon, users));
+        if first_stage >= users {
+            return Err(Error::TooMany { name: "first-stage", most: users - 1, value: first_stage });
+        }
+        Ok(first_stage)
+    }
+
+    /// The first stage, and the question of the second: where the first points, or where it stood.
+    fn second(&self, answers: Bits) -> Result<(SignStage, Sign)> {
+        let first = SignStage::new(self.question, answers);
+        Ok((first, self.question.at(first.estimate().unwrap_or(self.question.threshold()))?))
+    }
+}
+
 impl StagedEstimator for TwoStage {
     type Question = Sign;
     type Tally = Bits;
@@ -89,30 +108,54 @@ impl StagedEstimator for TwoStage {
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
-        if users < 2 {
-            return Err(Error::TooFew { name: "users", least: 2, value: users });
-        }
-        let first_stage = self.first_stage.unwrap_or_else(|| Self::tuned_first_stage(self.epsilon, users));
-        if first_stage >= users {
-            return Err(Error::TooMany { name: "first-stage", most: users - 1, value: first_stage });
-        }
-        let (question, second_stage) = (self.question, users - first_stage);
-        let state = TwoStageState::First { question, second_stage };
-        Ok(Step::Ask { round: Round::one(question, first_stage), state })
+        let first_stage = self.first_stage(users)?;
+        Ok(Step::Ask { round: Round::one(self.question, first_stage), state: TwoStageState::First { users } })
     }
 
     fn advance(&self, state: TwoStageState, answers: &[Bits]) -> Result<StepOf<Self>> {
         let answers = one(answers)?;
         Ok(match state {
-            TwoStageState::First { question, second_stage } => {
-                let first = SignStage::new(question, answers);
-                let question = question.at(first.estimate().unwrap_or(question.threshold()))?;
-                let state = TwoStageState::Second { question, first };
+            TwoStageState::First { users } => {
+                let second_stage = users - self.first_stage(users)?;
+                let (_, question) = self.second(answers)?;
+                let state = TwoStageState::Second { users, first: answers };
                 Step::Ask { round: Round::one(question, second_stage), state }
             }
-            TwoStageState::Second { question, first } => {
+            TwoStageState::Second { users, first } => {
+                let (answered, asked) = (first.users(), self.first_stage(users)?);
+                if answered > asked {
+                    return Err(Error::TooManyAnswers { asked, answered });
+                }
+                let (first, question) = self.second(first)?;
                 Step::Done(SignEstimate::new(SignStage::new(question, answers), Some(first)))
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_from_outside_is_checked() {
+        let estimator = TwoStage::new(Epsilon::new(1.0).unwrap(), 0.0, 10).unwrap();
+        let state = serde_json::from_str::<TwoStageState>;
+        let good = state(r#"{"second":{"users":100,"first":{"ones":6,"users":10}}}"#).unwrap();
+        assert!(estimator.advance(good, &[Bits::new(50, 90).unwrap()]).is_ok());
+        for bad in [
+            r#"{"second":{"users":100,"first":{"ones":11,"users":10}}}"#,
+            r#"{"second":{"users":100,"first":{"ones":6,"users":10},"question":{}}}"#,
+            r#"{"first":{"users":-1}}"#,
+            r#"{"third":{"users":100}}"#,
+            r#"{"first":{"users":100}"#,
+        ] {
+            assert!(state(bad).is_err(), "{bad}");
+        }
+        let advance = |json| estimator.advance(state(json).unwrap(), &[Bits::default()]);
+        let many = advance(r#"{"second":{"users":100,"first":{"ones":6,"users":11}}}"#);
+        assert!(matches!(many, Err(Error::TooManyAnswers { asked: 10, answered: 11 })));
+        assert!(matches!(advance(r#"{"first":{"users":10}}"#), Err(Error::TooMany { name: "first-stage", .. })));
+        assert!(matches!(advance(r#"{"first":{"users":1}}"#), Err(Error::TooFew { name: "users", .. })));
     }
 }

@@ -152,16 +152,18 @@ fn golden() -> Vec<(&'static str, FiniteChannel)> {
 }
 
 /// Malformed questions with a part of the reason they are refused for.
-const MALFORMED: [(&str, &str); 19] = [
+const MALFORMED: [(&str, &str); 20] = [
     ("another-version.json", "wire version 2 is not understood"),
     ("cells-beyond-kernel.json", "cells of the partition must be at most 2, got 3"),
     ("cuts-decrease.json", "strictly increasing, got 1 before 0.5"),
     ("cuts-empty.json", "cuts must be at least 1, got 0"),
-    ("dense-column-short.json", "a tally over 1 reports does not fit a question with 2"),
+    ("dense-column-short.json", "expected 2 weights of a cell, got 1"),
     ("dense-equal-columns.json", "every cell has the same weights"),
-    ("dense-sum.json", "the weights of cell 1 must be positive and add up to 2^64"),
-    ("dense-zero-weight.json", "the weights of cell 0 must be positive"),
+    ("dense-sum.json", "the weights of cell 1 must add up to 2^64"),
+    ("dense-zero-weight.json", "in cell 0 must be at least 1, got 0"),
     ("epsilon-stored.json", "unknown field `epsilon`"),
+    // A label that would not fit the number of cells: it once passed, with a report that no other cell can give.
+    ("label-largest.json", "label must be at most 4294967294"),
     ("labels-missing.json", "missing field `labels`"),
     ("lie-number.json", "expected a string"),
     ("lie-too-large.json", "the weight of a lie must be at most 9223372036854775807"),

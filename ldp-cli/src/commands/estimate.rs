@@ -1,6 +1,6 @@
 //! `ldp estimate`: run a protocol on data.
 
-use super::{warn, warn_unless_symmetric};
+use super::{choose_interval, warn, warn_unless_gaussian};
 use crate::args::{Common, Estimate, RowOrder};
 use crate::input::{self, Column, Options};
 use crate::progress::Progress;
@@ -8,7 +8,6 @@ use crate::registry::{self, Known};
 use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
 use ldp_core::drive::{Order, RowStore};
-use ldp_core::model::Gaussian;
 use ldp_core::{Error, Interval};
 use rand::SeedableRng;
 use rand::rngs::{ChaCha12Rng, SysRng};
@@ -42,6 +41,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     let built = registry::model(&args.model)?;
     let known = Known { epsilon: args.epsilon, sigma: built.scale };
     let (estimator, spec) = registry::estimator(&args.estimator, known)?;
+    let kind = choose_interval(&*estimator, args.interval.interval)?;
     let rng = match common.seed {
         Some(seed) => ChaCha12Rng::seed_from_u64(seed),
         None => ChaCha12Rng::try_from_rng(&mut SysRng).context("the system's random generator")?,
@@ -52,21 +52,18 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         layout: args.layout,
         skip_invalid: args.skip_invalid,
     };
-    warn_unless_symmetric(common.quiet, &spec, &built);
+    warn_unless_gaussian(common.quiet, &spec, &built);
     let mut progress = Progress::new("reading", None, common.quiet);
     let Column { mut spool, skipped } = input::read(&args.file, &options, &mut |rows| progress.at(rows))?;
     drop(progress);
 
     let users = spool.rows();
-    // Any parameter will do: only the kinds of interval are of interest, not the numbers.
-    super::check_interval(&*estimator, &Gaussian::new(1.0)?, 0.0, users, args.interval.interval)?;
     let order = match args.order {
         RowOrder::Random => Order::Random,
         RowOrder::File => Order::File,
     };
     let collected = estimator.collect(&mut spool, order, rng).with_context(|| format!("{spec} with {users} rows"))?;
     let estimate = &collected.estimate;
-    let kind = args.interval.interval.unwrap_or(estimate.interval_kinds()[0]);
     let (interval, interval_reason) = match estimate.interval(kind, args.interval.level) {
         Ok(interval) => (Some(interval), None),
         Err(error @ Error::NoInterval { .. }) => (None, Some(error.to_string())),

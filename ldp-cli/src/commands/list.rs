@@ -12,6 +12,7 @@ pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
         (Kind::Estimators, "estimators", rows(ESTIMATORS)),
         (Kind::Models, "models", rows(MODELS)),
         (Kind::Mechanisms, "mechanisms", rows(MECHANISMS)),
+        (Kind::Studies, "studies", Vec::new()),
     ];
     let wanted = || sections.iter().filter(|(kind, ..)| what.is_none_or(|wanted| wanted == *kind));
     let text = match common.format {

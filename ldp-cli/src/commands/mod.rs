@@ -7,9 +7,9 @@ mod simulate;
 
 use crate::args::{Args, Command};
 use crate::registry::BuiltModel;
+use anyhow::Context;
 use ldp_core::IntervalKind;
-use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
-use ldp_core::model::AnyModel;
+use ldp_core::erased::AnyEstimator;
 use std::io::Write;
 
 /// Runs what was typed.
@@ -23,32 +23,29 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
     }
 }
 
-/// Refuses, before anything is spent, an interval that the protocol does not have.
-///
-/// Which ones it has is known to its estimate alone, so one replication is drawn and thrown away.
-fn check_interval(
-    estimator: &dyn AnyEstimator,
-    model: &dyn AnyModel,
-    theta: f64,
-    users: u64,
-    kind: Option<IntervalKind>,
-) -> anyhow::Result<()> {
-    let Some(kind) = kind else { return Ok(()) };
-    let setting = Setting { model, theta, users, seed: 0, fidelity: Fidelity::Tally };
-    let mut has = Vec::new();
-    estimator.replicate(&setting, 0..1, &mut |estimate| has = estimate.interval_kinds().to_vec())?;
-    let names: Vec<_> = has.iter().map(ToString::to_string).collect();
-    anyhow::ensure!(has.contains(&kind), "--interval {kind}: this protocol has {}", names.join(" and "));
-    Ok(())
+/// The interval to report: the one asked for, if the protocol has it, else its own.
+fn choose_interval(estimator: &dyn AnyEstimator, wanted: Option<IntervalKind>) -> anyhow::Result<IntervalKind> {
+    let has = estimator.interval_kinds();
+    match wanted {
+        None => has.first().copied().context("this protocol has no interval"),
+        Some(kind) if has.contains(&kind) => Ok(kind),
+        Some(kind) => {
+            let names: Vec<_> = has.iter().map(ToString::to_string).collect();
+            anyhow::bail!("--interval {kind}: this protocol has {}", names.join(" and "))
+        }
+    }
 }
 
-/// Protocols for a Gaussian mean find the centre of a symmetric family, and something else elsewhere.
-fn warn_unless_symmetric(quiet: bool, estimator: &str, built: &BuiltModel) {
-    if !built.symmetric {
+/// Protocols for a Gaussian mean invert its distribution function: under any other family they are biased unless the
+/// threshold happens to be at the centre.
+fn warn_unless_gaussian(quiet: bool, estimator: &str, built: &BuiltModel) {
+    if !built.gaussian {
         let model = &built.spec;
         warn(
             quiet,
-            &format!("{estimator} finds the centre of a symmetric family; under {model} it may not tend to theta"),
+            &format!(
+                "{estimator} takes the values to be Gaussian; under {model} it need not tend to theta, nor its intervals cover it"
+            ),
         );
     }
 }

@@ -1,14 +1,15 @@
 //! `ldp simulate`: how precise is a protocol?
 
-use super::{warn, warn_unless_symmetric};
+use super::{choose_interval, warn, warn_unless_gaussian};
 use crate::args::{Common, Simulate};
 use crate::progress::Progress;
 use crate::registry::{self, Known};
 use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
 use ldp_core::IntervalKind;
-use ldp_core::drive::{Summary, in_batches};
+use ldp_core::drive::{Summary, Tallies, in_batches};
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
+use ldp_core::model::AnyModel;
 use ldp_fisher::Optimum;
 use serde::Serialize;
 use std::time::Instant;
@@ -65,11 +66,17 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let built = registry::model(&args.model)?;
     let known = Known { epsilon: args.epsilon, sigma: built.scale };
     let (estimator, spec) = registry::estimator(&args.estimator, known)?;
-    // Everything that can be wrong is found before the first draw.
+    // What can be wrong with the flags is found before the first draw.
     built.model.check_theta(args.theta).with_context(|| format!("--theta {} for {}", args.theta, built.spec))?;
     estimator.begin(args.users).with_context(|| format!("{spec} with --users {}", args.users))?;
-    super::check_interval(&*estimator, &*built.model, args.theta, args.users, args.interval.interval)?;
-    warn_unless_symmetric(common.quiet, &spec, &built);
+    let kind = choose_interval(&*estimator, args.interval.interval)?;
+    let most = Tallies::<dyn AnyModel, ()>::MOST_USERS;
+    anyhow::ensure!(
+        args.fidelity == Fidelity::Users || args.users <= most,
+        "--users {}: at tally fidelity at most {most}",
+        args.users
+    );
+    warn_unless_gaussian(common.quiet, &spec, &built);
     let seed = common.seed.unwrap_or(SEED);
     let (theta, users, fidelity) = (args.theta, args.users, args.fidelity);
     let setting = Setting { model: &*built.model, theta, users, seed, fidelity };
@@ -85,16 +92,17 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
 
     anyhow::ensure!(
         summary.variance().is_finite() && (users as f64 * summary.mse()).is_finite(),
-        "--theta {theta} with {spec}: the squared errors overflow double precision"
+        "the squared errors overflow double precision: theta {theta:e}, {spec}, {}",
+        built.spec
     );
     if args.replications > 1 && summary.variance() == 0.0 {
         warn(common.quiet, "every replication gave the same value: n*MSE and its interval say nothing about its error");
     }
-    let wanted = |kind| args.interval.interval.is_none_or(|wanted| wanted == kind);
-    let chosen = summary.coverage().iter().find(|entry| wanted(entry.kind));
+    let chosen = summary.coverage().iter().find(|entry| entry.kind == kind);
     let share = |count: u64| count as f64 / summary.replications() as f64;
     let (bound, bound_reason) = match (built.optimum)(args.epsilon) {
-        Optimum::Known { information } => (Some(1.0 / information), None),
+        Optimum::Known { information } if (1.0 / information).is_normal() => (Some(1.0 / information), None),
+        Optimum::Known { .. } => (None, Some("the bound is beyond double precision in this unit")),
         Optimum::Unknown { reason } => (None, Some(reason)),
     };
     let n = users as f64;
@@ -117,7 +125,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         variance: summary.variance(),
         bound,
         bound_reason,
-        efficiency: bound.map(|bound| bound / scaled_mse),
+        efficiency: bound.map(|bound| bound / scaled_mse).filter(|efficiency| efficiency.is_normal()),
         coverage: chosen.map(|entry| share(entry.covered)),
         level: args.interval.level,
         intervals: (summary.coverage().iter())
@@ -141,7 +149,7 @@ fn summarise(
     args: &Simulate,
     mut progress: Progress,
 ) -> ldp_core::Result<Summary> {
-    let empty = || Summary::new(setting.theta, args.interval.level);
+    let empty = || Summary::new(setting.theta, args.interval.level, estimator.interval_kinds());
     let mut total = empty();
     in_batches(
         args.replications,

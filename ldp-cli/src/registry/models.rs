@@ -17,8 +17,8 @@ pub struct BuiltModel {
     pub spec: String,
     /// The unit in which protocols for a mean measure: σ, or the scale of a location family.
     pub scale: f64,
-    /// Whether θ is the centre of symmetry, which is what protocols for a Gaussian mean find.
-    pub symmetric: bool,
+    /// Whether it is what protocols for a Gaussian mean assume.
+    pub gaussian: bool,
     /// The largest private information, where it is known.
     pub optimum: Box<dyn Fn(Epsilon) -> Optimum>,
 }
@@ -37,7 +37,7 @@ pub const MODELS: &[Entry<Build>] = &[
         build: |values| {
             let sigma = values.number("sigma")?;
             let optimum = Box::new(move |epsilon| gaussian_mean(epsilon, sigma));
-            Ok(BuiltModel { optimum, ..location(values, Gaussian::new(sigma)?, sigma) })
+            Ok(BuiltModel { optimum, gaussian: true, ..location(values, Gaussian::new(sigma)?, sigma) })
         },
     },
     Entry {
@@ -101,7 +101,7 @@ pub const MODELS: &[Entry<Build>] = &[
 ];
 
 fn location(values: &Values, model: impl AnyModel + 'static, scale: f64) -> BuiltModel {
-    BuiltModel { scale, symmetric: true, ..other(values, model) }
+    BuiltModel { scale, ..other(values, model) }
 }
 
 fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
@@ -109,7 +109,7 @@ fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
         model: Box::new(model),
         spec: values.to_string(),
         scale: 1.0,
-        symmetric: false,
+        gaussian: false,
         optimum: Box::new(|_| Optimum::Unknown { reason: NO_FORM }),
     }
 }

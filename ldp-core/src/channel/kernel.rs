@@ -58,10 +58,13 @@ impl Dense {
         least("reports of a kernel", 2, reports)?;
         for (cell, column) in columns.iter().enumerate() {
             if column.len() != reports {
-                return Err(Error::TallyAlphabet { expected: reports, found: column.len() });
+                return Err(Error::Length { what: "weights of a cell", expected: reports, found: column.len() });
             }
             let sum: u128 = column.iter().map(|&w| u128::from(w)).sum();
-            if sum != 1 << 64 || column.contains(&0) {
+            if let Some(report) = column.iter().position(|&weight| weight == 0) {
+                return Err(Error::ZeroWeight { cell, report });
+            }
+            if sum != 1 << 64 {
                 return Err(Error::Weights { cell, sum });
             }
         }
@@ -95,7 +98,8 @@ impl Kernel {
     /// m-ary randomised response at level ε: truth with probability $e^\varepsilon/(e^\varepsilon+m-1)$.
     ///
     /// The weight of a lie is ⌈2⁶⁴/(E + m − 1)⌉ with E a rational lower bound of e^ε, so the realised level never
-    /// exceeds ε; what rounding loses is below 10⁻¹⁰ for ε from 10⁻³ to 20.
+    /// exceeds ε. What rounding loses is at most one unit of each lie, in all about m/truth + 1/lie: below 10⁻¹⁰ for ε
+    /// from 10⁻³ to 20 and m ≤ 1000.
     pub fn response(epsilon: Epsilon, reports: u32) -> Result<Self> {
         if reports < 2 {
             return Err(Error::TooFew { name: "reports", least: 2, value: u64::from(reports) });
@@ -147,6 +151,9 @@ impl Kernel {
 
     /// The weight of `report` in `cell`, in units of 2⁻⁶⁴.
     pub(super) fn weight(&self, cell: u32, report: u32) -> u64 {
+        if report >= self.reports() {
+            return 0;
+        }
         match self {
             &Self::Response { reports, lie } if cell == report => truth(reports, lie),
             Self::Response { lie, .. } => *lie,

@@ -16,6 +16,7 @@
 
 mod kernel;
 mod partition;
+mod periodic;
 
 pub use kernel::{Dense, Kernel, two_64};
 pub use partition::{Cuts, Partition};
@@ -103,7 +104,8 @@ impl FiniteChannel {
 /// A mechanism that is a finite channel under a name of its own.
 ///
 /// Implement this one method and the type is a [`Mechanism`] with a [`Density`], [`Finite`] and [`Publish`]:
-/// privacy level, sampling, exact law and wire form are those of the channel.
+/// privacy level, sampling, exact law and wire form are those of the channel. A type that wants a faster sampler of its
+/// own implements those traits itself, and proves by `conformance::check_channel` that it answers as its channel does.
 pub trait AsChannel {
     /// The channel.
     fn as_channel(&self) -> &FiniteChannel;

@@ -96,7 +96,7 @@ impl Inference for Seen {
         None
     }
 
-    fn interval_kinds(&self) -> &'static [IntervalKind] {
+    fn interval_kinds() -> &'static [IntervalKind] {
         &[]
     }
 

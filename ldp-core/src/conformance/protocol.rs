@@ -183,13 +183,13 @@ where
 /// The numbers of an estimate are numbers: its value is finite, its standard error finite and not negative or none,
 /// and its intervals have no NaN, low ≤ high and a real number in them, at usual and extreme levels. A kind it does
 /// not have and a level outside (0, 1) are refused.
-pub fn check_inference<E: Inference + ?Sized>(estimate: &E) -> Result<(), Violation> {
+pub fn check_inference<E: Inference>(estimate: &E) -> Result<(), Violation> {
     const LAW: &str = "estimate is finite";
     let value = estimate.value();
     ensure(value.is_finite(), LAW, || format!("value {value}"))?;
     let error = estimate.standard_error();
     ensure(error.is_none_or(|error| error.is_finite() && error >= 0.0), LAW, || format!("standard error {error:?}"))?;
-    let kinds = estimate.interval_kinds();
+    let kinds = E::interval_kinds();
     for kind in [IntervalKind::Exact, IntervalKind::Wald, IntervalKind::SelfNormalised] {
         for level in [0.5, 0.95, 1.0 - 1e-9] {
             let Ok(interval) = estimate.interval(kind, level) else {

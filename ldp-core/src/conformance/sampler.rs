@@ -3,7 +3,7 @@
 use super::{ALPHA, Violation, chi_square, ensure, expect, goodness_of_fit, upper_tail};
 use crate::drive::{Tallies, Users};
 use crate::mechanism::{Density, Finite, Mechanism};
-use crate::model::AnyModel;
+use crate::model::{Cdf, Draw};
 use crate::seed::{Purpose, stream};
 use crate::staged::{Group, Population};
 use crate::tally::{Counts, Tally};
@@ -84,7 +84,7 @@ where
 pub fn check_marginal<Q, M>(mechanism: &Q, model: &M, theta: f64, seed: u64) -> Result<(), Violation>
 where
     Q: Finite + Mechanism<Input = f64> + Clone + PartialEq,
-    M: AnyModel + ?Sized,
+    M: Draw + Cdf + ?Sized,
 {
     const ADDS: &str = "marginal adds to one";
     const USERS: &str = "reports follow marginal";

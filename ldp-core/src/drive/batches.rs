@@ -23,14 +23,18 @@ pub fn in_batches<A: Send>(
 ) -> Result<()> {
     // Few replications are long ones and want small batches; many want the overhead spread.
     let size = (replications / 512).clamp(1, 1024);
-    const WAVE: u64 = 64;
     let batches = replications.div_ceil(size);
-    for wave in (0..batches).step_by(WAVE as usize) {
-        let parts: Vec<A> = (wave..batches.min(wave + WAVE))
+    // Often enough for a progress bar; where waves end does not change what is folded.
+    let wave = 8 * rayon::current_num_threads() as u64;
+    for from in (0..batches).step_by(wave as usize) {
+        let parts: Vec<Result<A>> = (from..batches.min(from + wave))
             .into_par_iter()
             .map(|index| batch(index * size..replications.min((index + 1) * size)))
-            .collect::<Result<_>>()?;
-        parts.into_iter().for_each(&mut fold);
+            .collect();
+        // In order, so that it is always the first error that is reported.
+        for part in parts {
+            fold(part?);
+        }
     }
     Ok(())
 }

@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::mechanism::Mechanism;
 use crate::tally::Tally;
 use num_traits::{AsPrimitive, Float};
-use rand::Rng;
+use rand::CryptoRng;
 
-/// Privatises a slice of `f32` or `f64` into a tally; `f32` widens exactly.
+/// Privatises a slice of `f32` or `f64` into a tally; `f32` widens exactly. The generator is a cryptographic one.
 ///
 /// ```
 /// use ldp_core::drive::privatize_slice;
@@ -23,7 +23,7 @@ pub fn privatize_slice<Q, F, R, T>(question: &Q, values: &[F], rng: &mut R, tall
 where
     Q: Mechanism<Input = f64>,
     F: Float + AsPrimitive<f64>,
-    R: Rng + ?Sized,
+    R: CryptoRng + ?Sized,
     T: Tally<Report = Q::Report>,
 {
     let mut buffer = [0.0; 1024];

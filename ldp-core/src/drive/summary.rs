@@ -76,7 +76,7 @@ pub struct Coverage {
 ///
 /// ```
 /// use ldp_core::drive::Summary;
-/// let mut summary = Summary::new(1.0, 0.95);
+/// let mut summary = Summary::new(1.0, 0.95, &[]);
 /// for estimate in [0.9, 1.1, 1.3] {
 ///     summary.push_value(estimate);
 /// }
@@ -94,11 +94,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Nothing seen yet; the truth is `theta`, intervals are taken at `level`.
+    /// Nothing seen yet; the truth is `theta`, intervals of these kinds are taken at `level`.
     #[must_use]
-    pub fn new(theta: f64, level: f64) -> Self {
+    pub fn new(theta: f64, level: f64, kinds: &[IntervalKind]) -> Self {
         let (error, squared_error) = (Moments::default(), Moments::default());
-        Self { theta, level, error, squared_error, coverage: Vec::new(), notes: 0 }
+        let none = |&kind| Coverage { kind, covered: 0, missing: 0, infinite: 0, width: Moments::default() };
+        Self { theta, level, error, squared_error, coverage: kinds.iter().map(none).collect(), notes: 0 }
     }
 
     /// Takes in one replication's value without its intervals.
@@ -112,11 +113,6 @@ impl Summary {
     pub fn push(&mut self, estimate: &dyn Inference) {
         self.push_value(estimate.value());
         self.notes += u64::from(estimate.note().is_some());
-        let kinds = estimate.interval_kinds();
-        if self.coverage.is_empty() {
-            let none = |&kind| Coverage { kind, covered: 0, missing: 0, infinite: 0, width: Moments::default() };
-            self.coverage = kinds.iter().map(none).collect();
-        }
         for entry in &mut self.coverage {
             match estimate.interval(entry.kind, self.level) {
                 Ok(interval) => {
@@ -129,15 +125,11 @@ impl Summary {
         }
     }
 
-    /// Takes in the replications of another summary of the same truth and level.
+    /// Takes in the replications of another summary of the same truth, level and kinds.
     pub fn merge(&mut self, other: Self) {
         self.error.merge(other.error);
         self.squared_error.merge(other.squared_error);
         self.notes += other.notes;
-        if self.coverage.is_empty() {
-            self.coverage = other.coverage;
-            return;
-        }
         for (entry, more) in self.coverage.iter_mut().zip(other.coverage) {
             entry.covered += more.covered;
             entry.missing += more.missing;

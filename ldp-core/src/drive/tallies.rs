@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, require};
 use crate::mechanism::Finite;
-use crate::model::AnyModel;
+use crate::model::{Cdf, Draw};
 use crate::seed::{Purpose, SimulationRng, stream};
 use crate::staged::{Group, Population};
 use crate::tally::Tally;
@@ -13,13 +13,10 @@ use rand_distr::{Binomial, Distribution};
 /// replication, a strictly sequential protocol's later ones do not.
 const KEPT: usize = 32;
 
-/// The largest group whose tally is drawn. A draw takes a step per 2³⁰ users, here a tenth of a second.
-const MOST_USERS: u64 = 1_000_000_000_000_000;
-
 /// The collectors of one replication at `tally` fidelity: each tally is one multinomial draw from the question's
 /// exact report probabilities.
 ///
-/// The law is that of [`Users`](crate::drive::Users), at a cost that does not depend on the number of users.
+/// The law is that of [`Users`](crate::drive::Users), at a cost that hardly depends on the number of users.
 ///
 /// ```
 /// use ldp_core::drive::Tallies;
@@ -43,7 +40,10 @@ pub struct Tallies<'m, M: ?Sized, Q> {
     kept: Vec<(Q, Vec<f64>)>,
 }
 
-impl<'m, M: AnyModel + ?Sized, Q> Tallies<'m, M, Q> {
+impl<'m, M: Draw + Cdf + ?Sized, Q> Tallies<'m, M, Q> {
+    /// The largest group whose tally is drawn. A draw takes a step per 2³⁰ users, here a tenth of a second.
+    pub const MOST_USERS: u64 = 1_000_000_000_000_000;
+
     /// Collectors of answers from the model at `theta`, replication 0 of `seed`.
     pub fn new(model: &'m M, theta: f64, seed: u64) -> Result<Self> {
         model.check_theta(theta)?;
@@ -61,12 +61,12 @@ impl<Q, T, M> Population<Q, T> for Tallies<'_, M, Q>
 where
     Q: Finite + PartialEq + Clone,
     T: Tally<Report = u32>,
-    M: AnyModel + ?Sized,
+    M: Draw + Cdf + ?Sized,
 {
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
         let question = &group.question;
-        if group.users > MOST_USERS {
-            return Err(Error::TooMany { name: "users of a drawn tally", most: MOST_USERS, value: group.users });
+        if group.users > Self::MOST_USERS {
+            return Err(Error::TooMany { name: "users of a drawn tally", most: Self::MOST_USERS, value: group.users });
         }
         let place = self.asked.min(KEPT - 1);
         self.asked += 1;

@@ -49,6 +49,10 @@ impl Standard for Laplace {
         0.5 * (-z.abs()).exp()
     }
 
+    fn kink(&self) -> bool {
+        true
+    }
+
     fn slope(&self, z: f64) -> f64 {
         if z == 0.0 { 0.0 } else { z.signum() }
     }
@@ -90,6 +94,10 @@ impl Cdf for Laplace {
 
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
         location::mass(self, theta, low, high)
+    }
+
+    fn mass_dtheta(&self, theta: f64, low: f64, high: f64) -> f64 {
+        location::mass_dtheta(self, theta, low, high)
     }
 }
 

@@ -23,6 +23,16 @@ pub(super) trait Standard {
 
     /// $P(low \le Z < high)$ for `low < high`, with relative accuracy in both tails.
     fn between(&self, low: f64, high: f64) -> f64;
+
+    /// The length over which the density is smooth.
+    fn smooth(&self) -> f64 {
+        1.0
+    }
+
+    /// Whether the density has a kink at zero.
+    fn kink(&self) -> bool {
+        false
+    }
 }
 
 /// A scale as the constructors take it.
@@ -44,9 +54,34 @@ pub(super) fn cdf_dtheta(law: &impl Standard, theta: f64, x: f64) -> f64 {
 }
 
 pub(super) fn mass(law: &impl Standard, theta: f64, low: f64, high: f64) -> f64 {
+    if let Some(mass) = narrow(law, theta, low, high, |z| law.density(z)) {
+        return mass;
+    }
     let (low, high) = (standardise(law, theta, low), standardise(law, theta, high));
     // Different ends can standardise to the same number, both infinities among them.
     if low < high { law.between(low, high) } else { 0.0 }
+}
+
+/// $\partial_\theta P_\theta(low \le X < high) = \int s_\theta p_\theta$ over the interval.
+pub(super) fn mass_dtheta(law: &impl Standard, theta: f64, low: f64, high: f64) -> f64 {
+    let sum = narrow(law, theta, low, high, |z| law.slope(z) * law.density(z) / law.scale());
+    sum.unwrap_or_else(|| cdf_dtheta(law, theta, high) - cdf_dtheta(law, theta, low))
+}
+
+/// The integral of `f` over an interval so narrow that a difference at its ends would have few digits; else `None`.
+///
+/// Three-point Gauss–Legendre, exact to 1e-14 on a fiftieth of the length over which the law is smooth. The width is
+/// taken before standardising, which would round it away.
+fn narrow(law: &impl Standard, theta: f64, low: f64, high: f64, f: impl Fn(f64) -> f64) -> Option<f64> {
+    let width = (high - low) / law.scale();
+    let (begin, end) = (standardise(law, theta, low), standardise(law, theta, high));
+    let kinked = law.kink() && begin < 0.0 && end > 0.0;
+    if !(width > 0.0 && width < 0.02 * law.smooth()) || kinked {
+        return None;
+    }
+    let middle = standardise(law, theta, low + 0.5 * (high - low));
+    let away = 0.6f64.sqrt() * 0.5 * width;
+    Some(width * (5.0 * f(middle - away) + 8.0 * f(middle) + 5.0 * f(middle + away)) / 18.0)
 }
 
 pub(super) fn ln_density(law: &impl Standard, theta: f64, x: f64) -> f64 {

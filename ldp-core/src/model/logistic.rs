@@ -86,6 +86,10 @@ impl Cdf for Logistic {
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
         location::mass(self, theta, low, high)
     }
+
+    fn mass_dtheta(&self, theta: f64, low: f64, high: f64) -> f64 {
+        location::mass_dtheta(self, theta, low, high)
+    }
 }
 
 impl Score for Logistic {

@@ -128,6 +128,6 @@ impl<M: Model<Observation = f64> + Send + Sync> Draw for M {
     }
 }
 
-/// A family as the drivers and the registry see it: it can be drawn from and has a cdf.
-pub trait AnyModel: Draw + Cdf {}
-impl<M: Draw + Cdf> AnyModel for M {}
+/// A family with everything the built-in ones have, as a registry holds it.
+pub trait AnyModel: Draw + Cdf + Score {}
+impl<M: Draw + Cdf + Score> AnyModel for M {}

@@ -97,6 +97,10 @@ impl Standard for StudentT {
         self.ln_peak - 0.5 * (self.degrees + 1.0) * log
     }
 
+    fn smooth(&self) -> f64 {
+        self.degrees.sqrt().min(1.0)
+    }
+
     fn slope(&self, z: f64) -> f64 {
         (self.degrees + 1.0) / (self.degrees / z + z)
     }
@@ -136,6 +140,10 @@ impl Cdf for StudentT {
 
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
         location::mass(self, theta, low, high)
+    }
+
+    fn mass_dtheta(&self, theta: f64, low: f64, high: f64) -> f64 {
+        location::mass_dtheta(self, theta, low, high)
     }
 }
 
