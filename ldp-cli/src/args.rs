@@ -49,7 +49,7 @@ const MAN_EXAMPLES: &str = "Examples:
 /// The heading of the flags that every command has.
 const COMMON: &str = "Common options";
 
-/// Local differential privacy: simulate, compare and run estimators.
+/// Local differential privacy: simulate estimators, and run them on data.
 #[derive(Parser)]
 #[command(name = "ldp", version, propagate_version = true, after_long_help = help_tail(EXAMPLES), max_term_width = 100)]
 pub struct Args {

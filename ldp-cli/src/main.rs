@@ -1,4 +1,4 @@
-//! The `ldp` command: simulate, compare and run locally differentially private estimators.
+//! The `ldp` command: simulate and run locally differentially private estimators.
 //!
 //! ```text
 //! args ──▶ spec + registry ──▶ commands ──▶ report (human, JSON, CSV)

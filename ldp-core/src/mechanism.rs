@@ -23,8 +23,8 @@ pub enum Numerics {
 /// A randomised answer to one question, ε-private for one user.
 ///
 /// # Laws
-/// - `privatize` follows a channel $q(\cdot\mid x)$ with $q(z\mid x) \le e^{\varepsilon} q(z\mid x')$ for all
-///   $z, x, x'$, where ε is [`epsilon`](Self::epsilon): computed from the channel's own numbers, not stored.
+/// - `privatize` follows a channel $q(\cdot\mid x)$ with $q(z\mid x) \le e^{\varepsilon} q(z\mid y)$ for all
+///   $x, y, z$, where ε is [`epsilon`](Self::epsilon): computed from the channel's own numbers, not stored.
 /// - The number of random words drawn does not depend on `input`.
 ///
 /// The generator is always the caller's. A third party's mechanism in full: `examples/custom-mechanism`.

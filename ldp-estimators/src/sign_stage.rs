@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A sign question at threshold c and what came back: enough for an estimate of a Gaussian mean with known σ.
 ///
 /// With $\bar Z$ the mean of the reports as ±1 and τ the contrast, the estimate is
-/// $$\tilde\theta = c - \sigma\,\Phi^{-1}\Bigl(\tfrac12 - \frac{\bar Z}{2\tau}\Bigr)\quad\text{if } |\bar Z| < \tau,$$
+/// $$\tilde\theta = c - \sigma\Phi^{-1}\Bigl(\tfrac12 - \frac{\bar Z}{2\tau}\Bigr)\quad\text{if } |\bar Z| < \tau,$$
 /// else there is none and the stage falls back to c. The one-stage protocol of [KS25].
 ///
 /// ```
@@ -95,7 +95,7 @@ impl SignStage {
         Some(if 2 * plus < users { -size } else { size })
     }
 
-    /// The standard error of the estimate, $\sigma\sqrt{p(1-p)/n}\,/\,(\tau\varphi(\tilde\theta - c))$ at the estimate.
+    /// The standard error of the estimate, $\sigma\sqrt{p(1-p)/n}/(\tau\varphi((\tilde\theta - c)/\sigma))$.
     #[must_use]
     pub fn standard_error(&self) -> Option<f64> {
         let offset = self.offset()?;

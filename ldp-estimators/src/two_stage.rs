@@ -59,7 +59,7 @@ impl TwoStage {
         Ok(Self { epsilon, question: Sign::new(epsilon, start)?, first_stage: None })
     }
 
-    /// A good size of the first stage for a start about half a σ off: $n_1 = \sqrt{c\,V_1(1/2)\,n}$, $c = 1 - 2\tau^2/\pi$.
+    /// A good size of the first stage for a start about half a σ off: $n_1 = \sqrt{c V_1(1/2) n}$, $c = 1 - 2\tau^2/\pi$.
     ///
     /// It balances the users the first stage takes, $n_1/n$, against the off-centre second threshold, $c V_1/n_1$.
     ///

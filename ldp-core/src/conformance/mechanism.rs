@@ -40,7 +40,7 @@ fn extreme_weights(channel: &FiniteChannel, report: u32) -> (u64, u64) {
         .fold((0, u64::MAX), |(large, small), weight| (large.max(weight), small.min(weight)))
 }
 
-/// Privacy on the density: over the given points, the largest $\ln q(z|x) - \ln q(z|x')$ is `epsilon()`, and that is
+/// Privacy on the density: over the given points, the largest $\ln q(z|x) - \ln q(z|y)$ is `epsilon()`, and that is
 /// at most `claimed`.
 ///
 /// Give the points at which the ratio is largest among others: a level that no pair of points attains is a

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Exp1};
 
 /// Exponential observations with unknown mean $\theta > 0$.
 ///
-/// $$p_\theta(x) = \frac1\theta\, e^{-x/\theta}, \qquad x \ge 0$$
+/// $$p_\theta(x) = \frac1\theta e^{-x/\theta}, \qquad x \ge 0$$
 ///
 /// Information $1/\theta^2$.
 ///

@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// Gaussian observations with unknown mean $\theta$ and known standard deviation $\sigma$.
 ///
-/// $$p_\theta(x) = \frac{1}{\sigma\sqrt{2\pi}}\, e^{-(x-\theta)^2/(2\sigma^2)}$$
+/// $$p_\theta(x) = \frac{1}{\sigma\sqrt{2\pi}} e^{-(x-\theta)^2/(2\sigma^2)}$$
 ///
 /// Information $1/\sigma^2$. The parameter space is the real line.
 ///

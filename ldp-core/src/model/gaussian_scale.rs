@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// Gaussian observations with mean zero and unknown standard deviation $\theta > 0$.
 ///
-/// $$p_\theta(x) = \frac{1}{\theta\sqrt{2\pi}}\, e^{-x^2/(2\theta^2)}$$
+/// $$p_\theta(x) = \frac{1}{\theta\sqrt{2\pi}} e^{-x^2/(2\theta^2)}$$
 ///
 /// Information $2/\theta^2$.
 ///

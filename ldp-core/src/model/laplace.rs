@@ -6,7 +6,7 @@ use rand_distr::{Distribution, Open01};
 
 /// Laplace (double exponential) observations with unknown centre $\theta$ and known scale $b$.
 ///
-/// $$p_\theta(x) = \frac{1}{2b}\, e^{-|x-\theta|/b}$$
+/// $$p_\theta(x) = \frac{1}{2b} e^{-|x-\theta|/b}$$
 ///
 /// Information $1/b^2$, standard deviation $b\sqrt2$. The score is $\pm1/b$, and 0 at the kink $x = \theta$.
 ///

@@ -1,4 +1,4 @@
-//! Parametric families $\{P_\theta\}$: where simulated values come from and what a report can say about them.
+//! Parametric families $\lbrace P_\theta \rbrace$: where simulated values come from and what a report can say about them.
 //!
 //! A family implements [`Model`] (it can be sampled) and whichever capabilities it has: [`Cdf`] gives every
 //! finite mechanism its exact report law, [`Score`] gives the likelihood. The built-in families have all three,
@@ -39,7 +39,7 @@ use crate::error::{Result, require};
 use crate::seed::SimulationRng;
 use rand::Rng;
 
-/// A parametric family $\{P_\theta\}$ that can be sampled.
+/// A parametric family $\lbrace P_\theta \rbrace$ that can be sampled.
 pub trait Model {
     /// What one user holds.
     type Observation;

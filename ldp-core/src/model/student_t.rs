@@ -7,7 +7,7 @@ use rand_distr::Distribution;
 
 /// Student's t with known degrees of freedom $\nu$ and scale $s$, around an unknown centre $\theta$.
 ///
-/// $$p_\theta(x) = \frac{\Gamma(\frac{\nu+1}{2})}{s\sqrt{\nu\pi}\,\Gamma(\frac\nu2)}
+/// $$p_\theta(x) = \frac{\Gamma(\frac{\nu+1}{2})}{s\sqrt{\nu\pi}\Gamma(\frac\nu2)}
 /// \Bigl(1 + \frac{z^2}{\nu}\Bigr)^{-(\nu+1)/2}, \qquad z = \frac{x - \theta}{s}$$
 ///
 /// Information $\frac{\nu+1}{(\nu+3)s^2}$. Degrees need not be whole; $\nu = 1$ is the Cauchy law. Draws that

@@ -3,7 +3,7 @@
 use super::normal;
 use super::saddle::{deviance, stirling_error};
 
-/// Both tails $(I_x(a, b),\; 1 - I_x(a, b))$ of a beta variable, $a, b \ge 0$ finite and not both zero,
+/// Both tails $(I_x(a, b), 1 - I_x(a, b))$ of a beta variable, $a, b \ge 0$ finite and not both zero,
 /// $0 \le x \le 1$; NaN elsewhere.
 ///
 /// Relative accuracy in tails down to 1e-20: 5e-13 for $a, b \le 10^3$, 3e-12 to $10^6$, 1e-10 to $10^9$ and 2e-9 to

@@ -54,7 +54,7 @@ pub fn sf(k: u64, n: u64, p: f64) -> f64 {
     beta::regularized(k as f64, (n - k) as f64 + 1.0, p).0
 }
 
-/// A log probability in two parts: $e^{log}$, or $e^{log}/\sqrt{2\pi\,spread}$.
+/// A log probability in two parts: $e^{log}$, or $e^{log}/\sqrt{2\pi spread}$.
 ///
 /// Apart, so that the probability itself is not the exponential of a rounded sum.
 enum Exponent {
