@@ -1,5 +1,5 @@
-use super::location::{self, Standard};
-use super::{Cdf, Model, Score};
+use super::Model;
+use super::location::{Location, check_scale};
 use crate::error::Result;
 use crate::special::normal;
 use rand::Rng;
@@ -27,7 +27,7 @@ pub struct Gaussian {
 impl Gaussian {
     /// The family with standard deviation `sigma`, positive and finite.
     pub fn new(sigma: f64) -> Result<Self> {
-        Ok(Self { sigma: location::check_scale("sigma", sigma)? })
+        Ok(Self { sigma: check_scale("sigma", sigma)? })
     }
 
     /// The known standard deviation.
@@ -37,69 +37,45 @@ impl Gaussian {
     }
 }
 
-impl Standard for Gaussian {
+impl Location for Gaussian {
+    #[inline]
     fn scale(&self) -> f64 {
         self.sigma
     }
 
-    fn ln_density(&self, z: f64) -> f64 {
+    fn ln_density_at(&self, z: f64) -> f64 {
         normal::ln_pdf(z)
     }
 
-    fn density(&self, z: f64) -> f64 {
+    fn density_at(&self, z: f64) -> f64 {
         normal::pdf(z)
     }
 
-    fn slope(&self, z: f64) -> f64 {
+    fn slope_at(&self, z: f64) -> f64 {
         z
     }
 
+    #[inline]
     fn below(&self, z: f64) -> f64 {
         normal::cdf(z)
     }
 
+    #[inline]
     fn between(&self, low: f64, high: f64) -> f64 {
         normal::mass(low, high)
+    }
+
+    fn information_at_unit_scale(&self) -> f64 {
+        1.0
     }
 }
 
 impl Model for Gaussian {
     type Observation = f64;
 
+    #[inline]
     fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> f64 {
         let z: f64 = StandardNormal.sample(rng);
         theta + self.sigma * z
-    }
-}
-
-impl Cdf for Gaussian {
-    fn cdf(&self, theta: f64, x: f64) -> f64 {
-        location::cdf(self, theta, x)
-    }
-
-    fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
-        location::cdf_dtheta(self, theta, x)
-    }
-
-    fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass(self, theta, low, high)
-    }
-
-    fn mass_dtheta(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass_dtheta(self, theta, low, high)
-    }
-}
-
-impl Score for Gaussian {
-    fn ln_density(&self, theta: f64, x: f64) -> f64 {
-        location::ln_density(self, theta, x)
-    }
-
-    fn score(&self, theta: f64, x: f64) -> f64 {
-        location::score(self, theta, x)
-    }
-
-    fn information(&self, _theta: f64) -> f64 {
-        (self.sigma * self.sigma).recip()
     }
 }

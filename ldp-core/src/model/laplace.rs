@@ -1,5 +1,5 @@
-use super::location::{self, Standard};
-use super::{Cdf, Model, Score};
+use super::Model;
+use super::location::{Location, check_scale};
 use crate::error::Result;
 use rand::Rng;
 use rand_distr::{Distribution, Open01};
@@ -26,7 +26,7 @@ pub struct Laplace {
 impl Laplace {
     /// The family with scale `scale`, positive and finite.
     pub fn new(scale: f64) -> Result<Self> {
-        Ok(Self { scale: location::check_scale("scale", scale)? })
+        Ok(Self { scale: check_scale("scale", scale)? })
     }
 
     /// The known scale $b$.
@@ -36,16 +36,16 @@ impl Laplace {
     }
 }
 
-impl Standard for Laplace {
+impl Location for Laplace {
     fn scale(&self) -> f64 {
         self.scale
     }
 
-    fn ln_density(&self, z: f64) -> f64 {
+    fn ln_density_at(&self, z: f64) -> f64 {
         -z.abs() - std::f64::consts::LN_2
     }
 
-    fn density(&self, z: f64) -> f64 {
+    fn density_at(&self, z: f64) -> f64 {
         0.5 * (-z.abs()).exp()
     }
 
@@ -53,7 +53,7 @@ impl Standard for Laplace {
         true
     }
 
-    fn slope(&self, z: f64) -> f64 {
+    fn slope_at(&self, z: f64) -> f64 {
         if z == 0.0 { 0.0 } else { z.signum() }
     }
 
@@ -70,6 +70,10 @@ impl Standard for Laplace {
             -0.5 * (low.exp_m1() + (-high).exp_m1())
         }
     }
+
+    fn information_at_unit_scale(&self) -> f64 {
+        1.0
+    }
 }
 
 impl Model for Laplace {
@@ -80,37 +84,5 @@ impl Model for Laplace {
         let u: f64 = Open01.sample(rng);
         let z = if u < 0.5 { (2.0 * u).ln() } else { -(2.0 * (1.0 - u)).ln() };
         theta + self.scale * z
-    }
-}
-
-impl Cdf for Laplace {
-    fn cdf(&self, theta: f64, x: f64) -> f64 {
-        location::cdf(self, theta, x)
-    }
-
-    fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
-        location::cdf_dtheta(self, theta, x)
-    }
-
-    fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass(self, theta, low, high)
-    }
-
-    fn mass_dtheta(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass_dtheta(self, theta, low, high)
-    }
-}
-
-impl Score for Laplace {
-    fn ln_density(&self, theta: f64, x: f64) -> f64 {
-        location::ln_density(self, theta, x)
-    }
-
-    fn score(&self, theta: f64, x: f64) -> f64 {
-        location::score(self, theta, x)
-    }
-
-    fn information(&self, _theta: f64) -> f64 {
-        (self.scale * self.scale).recip()
     }
 }

@@ -1,5 +1,5 @@
-use super::location::{self, Standard};
-use super::{Cdf, Model, Score};
+use super::Model;
+use super::location::{Location, check_scale};
 use crate::error::Result;
 use rand::Rng;
 use rand_distr::{Distribution, Open01};
@@ -25,7 +25,7 @@ pub struct Logistic {
 impl Logistic {
     /// The family with scale `scale`, positive and finite.
     pub fn new(scale: f64) -> Result<Self> {
-        Ok(Self { scale: location::check_scale("scale", scale)? })
+        Ok(Self { scale: check_scale("scale", scale)? })
     }
 
     /// The known scale $s$.
@@ -35,21 +35,21 @@ impl Logistic {
     }
 }
 
-impl Standard for Logistic {
+impl Location for Logistic {
     fn scale(&self) -> f64 {
         self.scale
     }
 
-    fn ln_density(&self, z: f64) -> f64 {
+    fn ln_density_at(&self, z: f64) -> f64 {
         -z.abs() - 2.0 * (-z.abs()).exp().ln_1p()
     }
 
-    fn density(&self, z: f64) -> f64 {
+    fn density_at(&self, z: f64) -> f64 {
         let tail = (-z.abs()).exp();
         tail / ((1.0 + tail) * (1.0 + tail))
     }
 
-    fn slope(&self, z: f64) -> f64 {
+    fn slope_at(&self, z: f64) -> f64 {
         (0.5 * z).tanh()
     }
 
@@ -62,6 +62,10 @@ impl Standard for Logistic {
         // F(high) - F(low) as a product, without a difference of probabilities.
         -self.below(high) * self.below(-low) * (low - high).exp_m1()
     }
+
+    fn information_at_unit_scale(&self) -> f64 {
+        1.0 / 3.0
+    }
 }
 
 impl Model for Logistic {
@@ -71,37 +75,5 @@ impl Model for Logistic {
         // Open on both sides: a uniform of 0 or 1 would be an infinite observation.
         let u: f64 = Open01.sample(rng);
         theta + self.scale * (u / (1.0 - u)).ln()
-    }
-}
-
-impl Cdf for Logistic {
-    fn cdf(&self, theta: f64, x: f64) -> f64 {
-        location::cdf(self, theta, x)
-    }
-
-    fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
-        location::cdf_dtheta(self, theta, x)
-    }
-
-    fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass(self, theta, low, high)
-    }
-
-    fn mass_dtheta(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass_dtheta(self, theta, low, high)
-    }
-}
-
-impl Score for Logistic {
-    fn ln_density(&self, theta: f64, x: f64) -> f64 {
-        location::ln_density(self, theta, x)
-    }
-
-    fn score(&self, theta: f64, x: f64) -> f64 {
-        location::score(self, theta, x)
-    }
-
-    fn information(&self, _theta: f64) -> f64 {
-        (3.0 * self.scale * self.scale).recip()
     }
 }

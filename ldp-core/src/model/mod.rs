@@ -31,6 +31,7 @@ pub use exponential::Exponential;
 pub use gaussian::Gaussian;
 pub use gaussian_scale::GaussianScale;
 pub use laplace::Laplace;
+pub use location::Location;
 pub use logistic::Logistic;
 pub use poisson::Poisson;
 pub use student_t::StudentT;

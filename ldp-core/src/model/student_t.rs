@@ -1,5 +1,5 @@
-use super::location::{self, Standard};
-use super::{Cdf, Model, Score};
+use super::Model;
+use super::location::{Location, check_scale};
 use crate::error::Result;
 use crate::special::{beta, gamma, normal};
 use rand::Rng;
@@ -32,8 +32,8 @@ pub struct StudentT {
 impl StudentT {
     /// The family with these degrees of freedom and this scale, both positive and finite.
     pub fn new(degrees: f64, scale: f64) -> Result<Self> {
-        let degrees = location::check_scale("degrees", degrees)?;
-        let scale = location::check_scale("scale", scale)?;
+        let degrees = check_scale("degrees", degrees)?;
+        let scale = check_scale("scale", scale)?;
         let invalid =
             |_| crate::Error::Parameter { name: "degrees", requirement: "positive and finite", value: degrees };
         Ok(Self {
@@ -85,12 +85,12 @@ fn ln_gamma_ratio(z: f64) -> f64 {
     0.5 * z.ln() - (1.0 / 8.0 - (1.0 / 192.0 - series / square) / square) / z
 }
 
-impl Standard for StudentT {
+impl Location for StudentT {
     fn scale(&self) -> f64 {
         self.scale
     }
 
-    fn ln_density(&self, z: f64) -> f64 {
+    fn ln_density_at(&self, z: f64) -> f64 {
         let ratio = z / self.degrees.sqrt();
         // The square must not overflow: heavy tails are still there at z = 1e200.
         let log = if ratio.abs() > 1e8 { 2.0 * ratio.abs().ln() } else { (ratio * ratio).ln_1p() };
@@ -101,7 +101,7 @@ impl Standard for StudentT {
         self.degrees.sqrt().min(1.0)
     }
 
-    fn slope(&self, z: f64) -> f64 {
+    fn slope_at(&self, z: f64) -> f64 {
         (self.degrees + 1.0) / (self.degrees / z + z)
     }
 
@@ -118,6 +118,10 @@ impl Standard for StudentT {
             self.halves(high).0 + self.halves(-low).0
         }
     }
+
+    fn information_at_unit_scale(&self) -> f64 {
+        (self.degrees + 1.0) / (self.degrees + 3.0)
+    }
 }
 
 impl Model for StudentT {
@@ -126,37 +130,5 @@ impl Model for StudentT {
     fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> f64 {
         let x = theta + self.scale * self.sampler.sample(rng);
         x.clamp(f64::MIN, f64::MAX)
-    }
-}
-
-impl Cdf for StudentT {
-    fn cdf(&self, theta: f64, x: f64) -> f64 {
-        location::cdf(self, theta, x)
-    }
-
-    fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
-        location::cdf_dtheta(self, theta, x)
-    }
-
-    fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass(self, theta, low, high)
-    }
-
-    fn mass_dtheta(&self, theta: f64, low: f64, high: f64) -> f64 {
-        location::mass_dtheta(self, theta, low, high)
-    }
-}
-
-impl Score for StudentT {
-    fn ln_density(&self, theta: f64, x: f64) -> f64 {
-        location::ln_density(self, theta, x)
-    }
-
-    fn score(&self, theta: f64, x: f64) -> f64 {
-        location::score(self, theta, x)
-    }
-
-    fn information(&self, _theta: f64) -> f64 {
-        (self.degrees + 1.0) / (self.degrees + 3.0) / (self.scale * self.scale)
     }
 }
