@@ -7,9 +7,8 @@ use crate::registry::{self, Known};
 use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
 use ldp_core::IntervalKind;
-use ldp_core::drive::{Summary, Tallies, in_batches};
+use ldp_core::drive::{MOST_DRAWN, Summary, in_batches};
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
-use ldp_core::model::AnyModel;
 use ldp_fisher::Optimum;
 use serde::Serialize;
 use std::time::Instant;
@@ -70,10 +69,9 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     built.model.check_theta(args.theta).with_context(|| format!("--theta {} for {}", args.theta, built.spec))?;
     estimator.begin(args.users).with_context(|| format!("{spec} with --users {}", args.users))?;
     let kind = choose_interval(&*estimator, args.interval.interval)?;
-    let most = Tallies::<dyn AnyModel, ()>::MOST_USERS;
     anyhow::ensure!(
-        args.fidelity == Fidelity::Users || args.users <= most,
-        "--users {}: at tally fidelity at most {most}",
+        args.fidelity == Fidelity::Users || args.users <= MOST_DRAWN,
+        "--users {}: at tally fidelity at most {MOST_DRAWN}",
         args.users
     );
     warn_unless_gaussian(common.quiet, &spec, &built);

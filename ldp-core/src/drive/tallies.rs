@@ -13,6 +13,9 @@ use rand_distr::{Binomial, Distribution};
 /// replication, a strictly sequential protocol's later ones do not.
 const KEPT: usize = 32;
 
+/// The largest group whose tally [`Tallies`] draws. A draw takes a step per 2³⁰ users, here a tenth of a second.
+pub const MOST_DRAWN: u64 = 1_000_000_000_000_000;
+
 /// The collectors of one replication at `tally` fidelity: each tally is one multinomial draw from the question's
 /// exact report probabilities.
 ///
@@ -41,9 +44,6 @@ pub struct Tallies<'m, M: ?Sized, Q> {
 }
 
 impl<'m, M: Draw + Cdf + ?Sized, Q> Tallies<'m, M, Q> {
-    /// The largest group whose tally is drawn. A draw takes a step per 2³⁰ users, here a tenth of a second.
-    pub const MOST_USERS: u64 = 1_000_000_000_000_000;
-
     /// Collectors of answers from the model at `theta`, replication 0 of `seed`.
     pub fn new(model: &'m M, theta: f64, seed: u64) -> Result<Self> {
         model.check_theta(theta)?;
@@ -65,8 +65,8 @@ where
 {
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
         let question = &group.question;
-        if group.users > Self::MOST_USERS {
-            return Err(Error::TooMany { name: "users of a drawn tally", most: Self::MOST_USERS, value: group.users });
+        if group.users > MOST_DRAWN {
+            return Err(Error::TooMany { name: "users of a drawn tally", most: MOST_DRAWN, value: group.users });
         }
         let place = self.asked.min(KEPT - 1);
         self.asked += 1;
