@@ -77,3 +77,56 @@ impl Rescale for SignEstimate {
         Ok(Self { last: self.last.rescale(factor)?, before })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ldp_core::special::normal;
+    use ldp_core::{Bits, Epsilon};
+    use ldp_mechanisms::Sign;
+
+    fn stage(threshold: f64, plus: u64, users: u64) -> SignStage {
+        let question = Sign::new(Epsilon::new(1.0).unwrap(), threshold).unwrap();
+        SignStage::new(question, Bits::new(plus, users).unwrap())
+    }
+
+    #[test]
+    fn the_standard_error_is_the_delta_method() {
+        let estimate = SignEstimate::new(stage(2.0, 6000, 10_000), None);
+        // d(offset)/dp = 1/(τ φ(offset)), and Var p̂ = p(1 − p)/n.
+        let slope = 1.0 / (0.5f64.tanh() * normal::pdf(estimate.value() - 2.0));
+        let expected = slope * (0.6f64 * 0.4 / 10_000.0).sqrt();
+        assert!((estimate.standard_error().unwrap() / expected - 1.0).abs() < 1e-14);
+        // From both intervals: the Wald one is value ± 1.96 of it, the exact one about as wide.
+        let wald = estimate.interval(IntervalKind::Wald, 0.95).unwrap();
+        assert!((wald.width() / (2.0 * 1.959_963_984_540_054 * expected) - 1.0).abs() < 1e-13);
+        assert!((wald.low + wald.high - 2.0 * estimate.value()).abs() < 1e-13);
+        let exact = estimate.interval(IntervalKind::Exact, 0.95).unwrap();
+        assert!((exact.width() / wald.width() - 1.0).abs() < 0.02);
+        assert_eq!(estimate.note(), None);
+    }
+
+    #[test]
+    fn a_fallback_has_the_value_and_error_of_the_stage_before() {
+        let before = stage(0.0, 60, 100);
+        let threshold = before.estimate().unwrap();
+        let fallen = SignEstimate::new(stage(threshold, 1000, 1000), Some(before));
+        assert_eq!(fallen.value(), threshold);
+        assert_eq!(fallen.standard_error(), before.standard_error());
+        assert!(fallen.note().unwrap().contains("beyond what any mean explains"));
+        // Without a stage before there is no standard error, and so no Wald interval.
+        let first = SignEstimate::new(stage(0.0, 1000, 1000), None);
+        assert_eq!((first.value(), first.standard_error()), (0.0, None));
+        let refused = first.interval(IntervalKind::Wald, 0.95);
+        assert!(matches!(refused, Err(Error::NoInterval { kind: IntervalKind::Wald, .. })));
+        let unknown = first.interval(IntervalKind::SelfNormalised, 0.95);
+        assert!(matches!(unknown, Err(Error::NoInterval { kind: IntervalKind::SelfNormalised, .. })));
+    }
+
+    #[test]
+    fn silence_is_told_from_a_boundary() {
+        let silent = SignEstimate::new(stage(1.0, 0, 0), None);
+        assert_eq!(silent.value(), 1.0);
+        assert!(silent.note().unwrap().contains("nobody answered"));
+    }
+}
