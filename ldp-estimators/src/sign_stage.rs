@@ -255,6 +255,23 @@ mod tests {
         assert_eq!((nothing.low, nothing.high), (f64::NEG_INFINITY, f64::INFINITY));
     }
 
+    #[test]
+    fn ends_are_mapped_by_the_smaller_tail() {
+        // Three of a billion at ε = 30: the limits lie within 1e-8 of an end of (0, 1), where only the smaller tail has
+        // digits: through the larger one the ends would be off by 1e-9.
+        let users = 1_000_000_000;
+        let floor = 1.0 / (1.0 + 30f64.exp());
+        let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} {b}");
+        let (low, high) = clopper_pearson::limits(3, users, 0.9).unwrap();
+        let interval = stage(30.0, 0.0, 3, users).exact_interval(0.9).unwrap();
+        close(interval.low, normal::quantile((low - floor) / (1.0 - 2.0 * floor)));
+        close(interval.high, normal::quantile((high - floor) / (1.0 - 2.0 * floor)));
+        let (low, high) = clopper_pearson::limits(users - 3, users, 0.9).unwrap();
+        let interval = stage(30.0, 0.0, users - 3, users).exact_interval(0.9).unwrap();
+        close(interval.low, -normal::quantile((1.0 - floor - low) / (1.0 - 2.0 * floor)));
+        close(interval.high, -normal::quantile((1.0 - floor - high) / (1.0 - 2.0 * floor)));
+    }
+
     /// Coverage of both intervals and P(infinite end) by summing over all counts: no sampling.
     fn coverage(delta: f64, users: u64) -> (f64, f64, f64) {
         let question = Sign::new(Epsilon::new(1.0).unwrap(), 0.0).unwrap();
