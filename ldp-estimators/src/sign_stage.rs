@@ -133,7 +133,8 @@ impl SignStage {
         } else if p >= 1.0 - floor {
             f64::INFINITY
         } else {
-            normal::quantile((p - floor) / self.question.tau())
+            // The quotient of two numbers that differ by rounding may be just above one.
+            normal::quantile(((p - floor) / self.question.tau()).min(1.0))
         }
     }
 }
