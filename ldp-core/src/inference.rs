@@ -32,6 +32,9 @@ impl fmt::Display for IntervalKind {
 /// use ldp_core::{Interval, IntervalKind};
 /// let interval = Interval { kind: IntervalKind::Exact, level: 0.95, low: f64::NEG_INFINITY, high: 1.0 };
 /// assert!(interval.contains(-1e9) && !interval.contains(1.1));
+/// assert_eq!(interval.width(), f64::INFINITY);
+/// assert_eq!(Interval { low: -1.5, ..interval }.width(), 2.5);
+/// assert_eq!(interval.kind.to_string(), "exact");
 /// let json = serde_json::to_string(&interval).unwrap();
 /// assert_eq!(json, r#"{"kind":"exact","level":0.95,"low":"-inf","high":1.0}"#);
 /// ```
