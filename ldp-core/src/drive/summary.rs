@@ -186,6 +186,7 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inference::Interval;
 
     #[test]
     fn merging_equals_pushing() {
@@ -204,5 +205,68 @@ mod tests {
             assert!((moments.variance() - spread).abs() < 1e-14);
         }
         assert_eq!(Moments::default().standard_error(), None);
+    }
+
+    #[test]
+    fn the_interval_of_the_mse_is_mean_and_spread_of_squared_errors() {
+        let mut summary = Summary::new(1.0, 0.95, &[]);
+        assert_eq!(summary.mse_interval(0.99), None);
+        summary.push_value(2.0);
+        assert_eq!(summary.mse_interval(0.99), None);
+        [0.0, 4.0, 1.5].into_iter().for_each(|value| summary.push_value(value));
+        // Squared errors 1, 1, 9, 0.25: mean 2.8125, sum of squares about it 51.421875, standard error √(51.42…/3/4).
+        let half = 2.575_829_303_548_901 * (51.421_875f64 / 12.0).sqrt();
+        let [low, high] = summary.mse_interval(0.99).unwrap();
+        assert_eq!((summary.replications(), summary.mse(), low), (4, 2.8125, 0.0));
+        assert!((high - 2.8125 - half).abs() < 1e-13, "{high}");
+        let [low, _] = summary.mse_interval(0.1).unwrap();
+        assert!((low - (2.8125 - 0.125_661_346_855_074_16 * (51.421_875f64 / 12.0).sqrt())).abs() < 1e-13, "{low}");
+        assert!((summary.bias() - 0.875).abs() < 1e-15);
+        assert!((summary.bias().powi(2) + summary.variance() - summary.mse()).abs() < 1e-14);
+    }
+
+    /// An estimate that is 0 ± reach by one kind of interval, and has none of the other.
+    struct Scripted {
+        reach: f64,
+        note: Option<&'static str>,
+    }
+
+    impl Inference for Scripted {
+        fn value(&self) -> f64 {
+            0.0
+        }
+        fn standard_error(&self) -> Option<f64> {
+            None
+        }
+        fn interval_kinds() -> &'static [IntervalKind] {
+            &[IntervalKind::Exact, IntervalKind::Wald]
+        }
+        fn interval(&self, kind: IntervalKind, level: f64) -> crate::Result<Interval> {
+            match kind {
+                IntervalKind::Exact => Ok(Interval { kind, level, low: -self.reach, high: self.reach }),
+                _ => Err(crate::Error::NoInterval { kind, reason: "scripted" }),
+            }
+        }
+        fn note(&self) -> Option<&'static str> {
+            self.note
+        }
+    }
+
+    #[test]
+    fn coverage_is_counted_by_kind_and_merges() {
+        let push = |reaches: &[f64]| {
+            let mut summary = Summary::new(1.0, 0.95, Scripted::interval_kinds());
+            for &reach in reaches {
+                summary.push(&Scripted { reach, note: (reach < 1.0).then_some("short") });
+            }
+            summary
+        };
+        let mut summary = push(&[0.5, 2.0, f64::INFINITY]);
+        summary.merge(push(&[4.0, 0.25]));
+        let [exact, wald] = summary.coverage() else { panic!("two kinds") };
+        assert_eq!((exact.kind, exact.covered, exact.missing, exact.infinite), (IntervalKind::Exact, 3, 0, 1));
+        assert_eq!((wald.kind, wald.covered, wald.missing, wald.infinite), (IntervalKind::Wald, 0, 5, 0));
+        assert_eq!((exact.width.count(), exact.width.mean(), wald.width.count()), (4, 3.375, 0));
+        assert_eq!((summary.notes(), summary.replications(), summary.mse()), (2, 5, 1.0));
     }
 }
