@@ -132,8 +132,10 @@ fn binomial<R: Rng + ?Sized>(trials: u64, p: f64, rng: &mut R) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Gaussian;
     use crate::special::binomial::{cdf, sf};
-    use crate::tally::Counts;
+    use crate::tally::{Bits, Counts};
+    use crate::{Epsilon, FiniteChannel, Kernel, Partition};
 
     #[test]
     fn counts_follow_the_binomial_law_at_every_size() {
@@ -160,5 +162,28 @@ mod tests {
         let mut tally = Counts::new(3);
         draw_multinomial(1000, &[0.0, 1.0, 0.0], &mut rng, &mut tally).unwrap();
         assert_eq!(tally.counts(), [0, 1000, 0]);
+    }
+
+    #[test]
+    fn kept_marginals_are_those_of_the_question_asked() {
+        // At ε = 44 reports are the truth: a threshold far below all values gives ones, far above zeros. Asked in
+        // turn at the same place, a marginal kept from the question before would show at once.
+        let kernel = Kernel::response(Epsilon::new(44.0).unwrap(), 2).unwrap();
+        let question = |cut| FiniteChannel::new(Partition::Threshold(cut), kernel.clone()).unwrap();
+        let model = Gaussian::new(1.0).unwrap();
+        let mut tallies = Tallies::new(&model, 0.0, 5).unwrap();
+        for (replication, cut) in (0..).zip([-30.0, 30.0, 30.0, -30.0, 30.0]) {
+            tallies.restart(replication);
+            // More questions than are kept, the same in every replication but for the sign.
+            for _ in 0..2 * KEPT {
+                let mut tally = Bits::default();
+                tallies.answer(&Group { question: question(cut), users: 100 }, &mut tally).unwrap();
+                assert_eq!((tally.ones(), tally.users()), (if cut < 0.0 { 100 } else { 0 }, 100));
+            }
+        }
+        let group = |users| Group { question: question(0.0), users };
+        let refused = tallies.answer(&group(MOST_DRAWN + 1), &mut Bits::default());
+        assert!(matches!(refused, Err(Error::TooMany { most: MOST_DRAWN, .. })));
+        assert!(tallies.answer(&group(MOST_DRAWN), &mut Bits::default()).is_ok());
     }
 }
