@@ -37,7 +37,7 @@ pub trait Tally: Sized {
 /// `users + times`, or [`Error::TallyOverflow`].
 #[inline]
 fn add_users(users: u64, times: u64) -> Result<u64> {
-    // Lazily: an error made and dropped on every push is a fifth of the time of a round of one user.
+    // Lazily: an error made and dropped on every push is a seventh of the time of a round of one user.
     users.checked_add(times).ok_or_else(|| Error::TallyOverflow { users, times })
 }
 
