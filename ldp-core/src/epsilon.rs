@@ -44,11 +44,14 @@ impl Epsilon {
     /// It can be `false` for a ratio within 2⁻⁶³ below e^ε, never `true` above it.
     #[must_use]
     pub fn covers(self, large: u64, small: u64) -> bool {
-        // No overflow on the left: 64 + 63 bits. An overflow on the right only makes it larger.
-        match u128::from(small).checked_mul(exp_floor(self.0)) {
-            Some(right) => (u128::from(large) << 63) <= right,
-            None => true,
-        }
+        self.covers_wide(large.into(), small.into())
+    }
+
+    /// [`covers`](Self::covers) for ratios of products of weights and counts.
+    #[must_use]
+    pub fn covers_wide(self, large: u128, small: u128) -> bool {
+        // (high, low) halves of the two products, which order like the products.
+        wide_product(large, 1 << 63) <= wide_product(small, exp_floor(self.0))
     }
 
     /// The smallest level that [`covers`](Self::covers) the ratio `large / small` of two weights.
@@ -56,29 +59,49 @@ impl Epsilon {
     /// So the result is never below the true ln(large / small), and never above a level from which the
     /// weights were made. Fails with [`Error::Uninformative`] unless `large > small > 0`.
     pub fn of_ratio(large: u64, small: u64) -> Result<Self> {
+        Self::of_wide_ratio(large.into(), small.into())
+    }
+
+    /// [`of_ratio`](Self::of_ratio) for products of weights and counts. A ratio above 2⁶⁴ is
+    /// [`Error::Parameter`]: no level here is that large.
+    pub fn of_wide_ratio(large: u128, small: u128) -> Result<Self> {
         if small == 0 || large <= small {
             return Err(Error::Uninformative);
+        }
+        if large >> 64 >= small {
+            let ratio = large as f64 / small as f64;
+            return Err(Error::Parameter { name: "a ratio of weights", requirement: "below 2^64", value: ratio });
         }
         let guess = ((large - small) as f64 / small as f64).ln_1p();
         // Bracket the answer, then bisect on the bit patterns, which order positive floats.
         let (mut below, mut above) = (guess, guess);
         let mut step = f64::EPSILON;
-        while Self(below).covers(large, small) {
+        while Self(below).covers_wide(large, small) {
             below *= 1.0 - step;
             step *= 2.0;
         }
         step = f64::EPSILON;
-        while !Self(above).covers(large, small) {
+        while !Self(above).covers_wide(large, small) {
             above *= 1.0 + step;
             step *= 2.0;
         }
         let (mut below, mut above) = (below.to_bits(), above.to_bits());
         while above - below > 1 {
             let middle = below + (above - below) / 2;
-            if Self(f64::from_bits(middle)).covers(large, small) { above = middle } else { below = middle }
+            if Self(f64::from_bits(middle)).covers_wide(large, small) { above = middle } else { below = middle }
         }
         Ok(Self(f64::from_bits(above)))
     }
+}
+
+/// a · b as (high, low) halves of 128 bits.
+fn wide_product(a: u128, b: u128) -> (u128, u128) {
+    const LOW: u128 = (1 << 64) - 1;
+    let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);
+    let middle = a1 * b0 + ((a0 * b0) >> 64);
+    let carry = a0 * b1 + (middle & LOW);
+    let high = a1 * b1 + (middle >> 64) + (carry >> 64);
+    (high, (carry << 64) | (a0.wrapping_mul(b0) & LOW))
 }
 
 impl TryFrom<f64> for Epsilon {
@@ -148,12 +171,7 @@ fn floor_scaled(x: f64, shift: u32) -> u128 {
 
 /// ⌊a · b / 2¹²⁶⌋ for a, b < 2¹²⁷.
 fn mul_shift(a: u128, b: u128) -> u128 {
-    const LOW: u128 = (1 << 64) - 1;
-    let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);
-    let middle = a1 * b0 + ((a0 * b0) >> 64);
-    let carry = a0 * b1 + (middle & LOW);
-    let high = a1 * b1 + (middle >> 64) + (carry >> 64);
-    let low = (carry << 64) | (a0.wrapping_mul(b0) & LOW);
+    let (high, low) = wide_product(a, b);
     (high << 2) | (low >> 126)
 }
 
@@ -188,6 +206,20 @@ pub(crate) mod tests {
             let ours = BigUint::from(exp_floor(x));
             prop_assert!(ours <= exact);
             prop_assert!(&ours + &(&ours >> 100) + 2u8 >= exact, "{ours} is far below {exact}");
+        }
+
+        #[test]
+        fn wide_products_are_products(a: u128, b: u128) {
+            let (high, low) = wide_product(a, b);
+            prop_assert_eq!((BigUint::from(high) << 128u32) + low, BigUint::from(a) * b);
+        }
+
+        #[test]
+        fn wide_ratios_are_ratios(large in 2u64.., small in 1u64.., factor in 1u64..) {
+            prop_assume!(large > small);
+            let (wide, factor) = ([large, small].map(u128::from), u128::from(factor));
+            let level = Epsilon::of_wide_ratio(wide[0] * factor, wide[1] * factor).unwrap();
+            prop_assert_eq!(level, Epsilon::of_ratio(large, small).unwrap());
         }
 
         #[test]

@@ -38,6 +38,7 @@ pub mod channel;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod drive;
+pub mod either;
 pub mod epsilon;
 pub mod erased;
 pub mod error;
@@ -52,10 +53,13 @@ pub mod tally;
 pub mod wire;
 
 pub use channel::{AsChannel, Cuts, Dense, FiniteChannel, Kernel, Partition};
+pub use either::Either;
 pub use epsilon::Epsilon;
 pub use error::{Error, Result};
 pub use inference::{Inference, Interval, IntervalKind};
-pub use mechanism::{Density, Finite, Mechanism, Numerics, Publish, Rescale};
+pub use mechanism::{
+    Density, DrawTally, Finite, Mechanism, Numerics, Publish, RealReports, Rescale, Unbiased, UnbiasedVector,
+};
 pub use model::{Cdf, Model, Score};
 pub use staged::{Group, Population, Round, StagedEstimator, Step, StepOf, run};
-pub use tally::{Bits, Counts, Sum, Tally};
+pub use tally::{Averages, Bits, Counts, Sum, Tally, VectorSum};

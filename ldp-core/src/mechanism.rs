@@ -2,12 +2,15 @@
 //!
 //! A [`Mechanism`] is at once what the analyst publishes, what the user runs and what ε is computed from.
 //! Capabilities are separate traits: [`Density`] (its law is known), [`Finite`] (finitely many reports, with an
-//! exact law under any model that has a cdf) and [`Publish`] (it lowers to the universal question).
+//! exact law under any model that has a cdf), [`DrawTally`] (the tally of many users can be drawn at once),
+//! [`RealReports`] (reports on the line), [`Unbiased`] (reports whose mean tells the mean of clipped values) and
+//! [`Publish`] (it lowers to the universal question).
 
 use crate::channel::FiniteChannel;
 use crate::epsilon::Epsilon;
 use crate::error::Result;
 use crate::model::Cdf;
+use crate::seed::SimulationRng;
 use crate::tally::Tally;
 use rand::Rng;
 
@@ -68,6 +71,68 @@ pub trait Finite: Mechanism<Report = u32> {
 
     /// $P_\theta(Z = z)$ for every report z, into `out`, which has [`reports`](Self::reports) places.
     fn marginal<M: Cdf + ?Sized>(&self, model: &M, theta: f64, out: &mut [f64]);
+}
+
+/// A mechanism whose tally under a model can be drawn at once, without users.
+///
+/// Every [`Finite`] mechanism has it: its counts are multinomial. Implement it where reports are too many to be
+/// numbered, but what the tally `T` keeps of them has a law that can be drawn.
+pub trait DrawTally<T: Tally<Report = Self::Report>>: Mechanism {
+    /// The probabilities that [`draw_tally`](Self::draw_tally) needs under a model, into `law`, which is empty.
+    fn law<M: Cdf + ?Sized>(&self, model: &M, theta: f64, law: &mut Vec<f64>);
+
+    /// Pushes the answers of `users` users into `tally`: exactly the law of asking them one by one.
+    fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()>;
+}
+
+/// A mechanism with real reports whose law is known in closed form.
+///
+/// With [`Density::ln_density`] it is all that quadrature and goodness-of-fit tests need.
+pub trait RealReports: Density + Mechanism<Input = f64, Report = f64> {
+    /// $P(Z \le z \mid x)$.
+    fn report_cdf(&self, report: f64, input: f64) -> f64;
+
+    /// The points at which $z \mapsto q(z \mid x)$ has a jump or a kink, increasing. Outside them it decays at least
+    /// exponentially, or is zero.
+    fn breaks(&self, input: f64) -> Vec<f64>;
+
+    /// Reports of positive probability, increasing, the same for every input. There `ln_density` is the logarithm of
+    /// that probability, elsewhere of the density.
+    fn atoms(&self) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+/// A mechanism on a range whose mean report tells the mean of the values, clipped to the range.
+///
+/// # Laws
+/// With $\bar x$ the value clipped to [`range`](Self::range): $E[\mathrm{decode}(Z) \mid x] = \bar x$ and
+/// $\mathrm{Var}[\mathrm{decode}(Z) \mid x]$ = [`variance`](Self::variance). `decode` is affine, so that it can be applied to the
+/// mean of many reports. A value outside the range is clipped and not refused: an error would tell.
+pub trait Unbiased: Mechanism<Input = f64> {
+    /// The low and high end of the range.
+    fn range(&self) -> (f64, f64);
+
+    /// The value that a mean of reports stands for, in the unit of the data.
+    fn decode(&self, mean_report: f64) -> f64;
+
+    /// $\mathrm{Var}[\mathrm{decode}(Z) \mid x]$, in the squared unit of the data.
+    fn variance(&self, input: f64) -> f64;
+}
+
+/// A mechanism on vectors whose report is itself an unbiased estimate of the value it can see.
+///
+/// # Laws
+/// With $\bar x$ the vector brought into the mechanism's domain (projected or normalised, never refused): the report has
+/// [`dimension`](Self::dimension) coordinates, $E[Z \mid x] = \bar x$, and $E\lVert Z - \bar x\rVert^2$ is
+/// [`total_variance`](Self::total_variance). Missing coordinates of an input count as zero, further ones are not
+/// looked at, and one that is not a number counts as zero.
+pub trait UnbiasedVector: Mechanism<Input = [f64], Report = Vec<f64>> {
+    /// The number of coordinates.
+    fn dimension(&self) -> usize;
+
+    /// $E\lVert Z - \bar x\rVert^2$ at an input.
+    fn total_variance(&self, input: &[f64]) -> f64;
 }
 
 /// A mechanism that lowers to the universal published question.

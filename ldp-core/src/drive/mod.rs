@@ -22,5 +22,5 @@ pub use batches::in_batches;
 pub use rows::{Order, RowStore, Rows};
 pub use slice::privatize_slice;
 pub use summary::{Coverage, Moments, Summary};
-pub use tallies::{MOST_DRAWN, Tallies};
+pub use tallies::{MOST_DRAWN, Tallies, draw_binomial};
 pub use users::Users;

@@ -1,7 +1,7 @@
 //! Tallies drawn from their exact law, without users.
 
 use crate::error::{Error, Result, require};
-use crate::mechanism::Finite;
+use crate::mechanism::{DrawTally, Finite};
 use crate::model::{Cdf, Draw};
 use crate::seed::{Purpose, SimulationRng, stream};
 use crate::staged::{Group, Population};
@@ -59,8 +59,8 @@ impl<'m, M: Draw + Cdf + ?Sized, Q> Tallies<'m, M, Q> {
 
 impl<Q, T, M> Population<Q, T> for Tallies<'_, M, Q>
 where
-    Q: Finite + PartialEq + Clone,
-    T: Tally<Report = u32>,
+    Q: DrawTally<T> + PartialEq + Clone,
+    T: Tally<Report = Q::Report>,
     M: Draw + Cdf + ?Sized,
 {
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
@@ -73,13 +73,27 @@ where
         if self.kept.len() <= place {
             self.kept.push((question.clone(), Vec::new()));
         }
-        let (asked_before, marginal) = &mut self.kept[place];
-        if marginal.is_empty() || asked_before != question {
+        let (asked_before, law) = &mut self.kept[place];
+        if law.is_empty() || asked_before != question {
             asked_before.clone_from(question);
-            marginal.resize(question.reports() as usize, 0.0);
-            question.marginal(self.model, self.theta, marginal);
+            law.clear();
+            question.law(self.model, self.theta, law);
         }
-        draw_multinomial(group.users, marginal, &mut self.rng, tally)
+        question.draw_tally(law, group.users, &mut self.rng, tally)
+    }
+}
+
+/// The counts of a finite question are multinomial.
+impl<Q: Finite, T: Tally<Report = u32>> DrawTally<T> for Q {
+    #[inline]
+    fn law<M: Cdf + ?Sized>(&self, model: &M, theta: f64, law: &mut Vec<f64>) {
+        law.resize(self.reports() as usize, 0.0);
+        self.marginal(model, theta, law);
+    }
+
+    #[inline]
+    fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()> {
+        draw_multinomial(users, law, rng, tally)
     }
 }
 
@@ -92,7 +106,7 @@ fn draw_multinomial<T: Tally<Report = u32>>(
 ) -> Result<()> {
     // Binary questions, the bulk of the work, need no sums.
     if let &[zero, one] = marginal {
-        let ones = binomial(users, one / (zero + one), rng)?;
+        let ones = draw_binomial(users, one / (zero + one), rng)?;
         tally.push(1, ones)?;
         return tally.push(0, users - ones);
     }
@@ -102,7 +116,7 @@ fn draw_multinomial<T: Tally<Report = u32>>(
         let last = report as usize + 1 == marginal.len();
         // What is left of one after subtractions may be off by rounding, never so far as to leave [0, 1].
         let share = if last { 1.0 } else { (p / rest).clamp(0.0, 1.0) };
-        let count = if left == 0 { 0 } else { binomial(left, share, rng)? };
+        let count = if left == 0 { 0 } else { draw_binomial(left, share, rng)? };
         tally.push(report, count)?;
         left -= count;
         rest -= p;
@@ -115,7 +129,15 @@ fn draw_multinomial<T: Tally<Report = u32>>(
 /// `rand_distr` compares logarithms of size n in floating point: at n = 10¹² the comparison is noise in its
 /// fourth digit. So large counts are sums of binomials of at most 2³⁰ trials. One trial costs a whole set-up
 /// there, so it is drawn as one word.
-fn binomial<R: Rng + ?Sized>(trials: u64, p: f64, rng: &mut R) -> Result<u64> {
+///
+/// ```
+/// use ldp_core::drive::draw_binomial;
+/// use ldp_core::seed::{Purpose, stream};
+/// let count = draw_binomial(1_000_000, 0.25, &mut stream(1, Purpose::Tally, 0, 0))?;
+/// assert!(count.abs_diff(250_000) < 3000);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+pub fn draw_binomial<R: Rng + ?Sized>(trials: u64, p: f64, rng: &mut R) -> Result<u64> {
     const MOST: u64 = 1 << 30;
     require((0.0..=1.0).contains(&p), "report probability", "between 0 and 1", p)?;
     if trials == 1 {
@@ -145,7 +167,7 @@ mod tests {
             [(1, 0.3, 400_000), (20, 0.01, 50_000), (1000, 0.62, 2000), (1_000_000_000_000, 0.42, 30)]
         {
             let mut rng = stream(3, Purpose::Tally, trials, 0);
-            let total: u64 = (0..draws).map(|_| binomial(trials, p, &mut rng).unwrap()).sum();
+            let total: u64 = (0..draws).map(|_| draw_binomial(trials, p, &mut rng).unwrap()).sum();
             let n = trials * draws;
             assert!(cdf(total, n, p) > 5e-7 && sf(total, n, p) > 5e-7, "{trials} trials: {total}");
             let mutant = p * (1.0 + 10.0 / (n as f64 * p).sqrt());
