@@ -92,10 +92,17 @@ pub fn check_level(level: f64) -> Result<()> {
     require(level > 0.0 && level < 1.0, "level", "strictly between 0 and 1", level)
 }
 
-/// What every estimate of one parameter can be asked. Object safe.
+/// What every estimate can be asked. Object safe.
 pub trait Inference {
     /// The point estimate: always a finite number.
     fn value(&self) -> f64;
+
+    /// The squared distance to the truth. An estimate of several coordinates adds theirs up, each against `theta`; its
+    /// [`value`](Self::value) is their mean.
+    fn squared_error(&self, theta: f64) -> f64 {
+        let error = self.value() - theta;
+        error * error
+    }
 
     /// The estimated standard deviation of [`value`](Self::value); `None` where the data give none.
     fn standard_error(&self) -> Option<f64>;

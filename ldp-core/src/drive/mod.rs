@@ -3,6 +3,7 @@
 //! | population | what is drawn | for |
 //! |---|---|---|
 //! | [`Users`] | every value, privatised one by one or in blocks | the truth, demonstrations |
+//! | [`Vectors`] | the same for users who hold vectors | means in several dimensions |
 //! | [`Tallies`] | the tally of each question, from its exact law | studies |
 //! | [`Rows`] | nothing but the users' noise: the values are real | running for real |
 //!
@@ -16,6 +17,7 @@ mod slice;
 mod summary;
 mod tallies;
 mod users;
+mod vectors;
 
 pub use audit::Audit;
 pub use batches::in_batches;
@@ -24,3 +26,4 @@ pub use slice::privatize_slice;
 pub use summary::{Coverage, Moments, Summary};
 pub use tallies::{MOST_DRAWN, Tallies, draw_binomial};
 pub use users::Users;
+pub use vectors::Vectors;

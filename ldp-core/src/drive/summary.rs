@@ -104,14 +104,17 @@ impl Summary {
 
     /// Takes in one replication's value without its intervals.
     pub fn push_value(&mut self, value: f64) {
-        let error = value - self.theta;
+        self.push_errors(value - self.theta, (value - self.theta).powi(2));
+    }
+
+    fn push_errors(&mut self, error: f64, squared: f64) {
         self.error.push(error);
-        self.squared_error.push(error * error);
+        self.squared_error.push(squared);
     }
 
     /// Takes in one replication's estimate.
     pub fn push(&mut self, estimate: &dyn Inference) {
-        self.push_value(estimate.value());
+        self.push_errors(estimate.value() - self.theta, estimate.squared_error(self.theta));
         self.notes += u64::from(estimate.note().is_some());
         for entry in &mut self.coverage {
             match estimate.interval(entry.kind, self.level) {
