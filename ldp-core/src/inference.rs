@@ -115,6 +115,11 @@ pub trait Inference {
     /// A confidence interval, or [`Error::NoInterval`] with the reason.
     fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval>;
 
+    /// Something the user should know before trusting intervals of this kind.
+    fn caveat(&self, _kind: IntervalKind) -> Option<&'static str> {
+        None
+    }
+
     /// Something the user should know about how this value came about, such as a fallback.
     fn note(&self) -> Option<&'static str> {
         None

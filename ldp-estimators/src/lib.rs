@@ -26,14 +26,19 @@
 struct Readme;
 
 pub mod clopper_pearson;
+mod liu;
 mod one_stage;
 mod rescaled;
+pub mod self_normalised;
 mod sign_estimate;
 mod sign_stage;
+mod start_at;
 mod two_stage;
 
+pub use liu::{Liu, LiuEstimate, LiuState};
 pub use one_stage::OneStage;
 pub use rescaled::Rescaled;
 pub use sign_estimate::SignEstimate;
 pub use sign_stage::{SignStage, one_stage_variance};
+pub use start_at::StartAt;
 pub use two_stage::{TwoStage, TwoStageState};

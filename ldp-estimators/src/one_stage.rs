@@ -1,6 +1,6 @@
 //! One sign stage at a fixed start.
 
-use crate::{SignEstimate, SignStage};
+use crate::{SignEstimate, SignStage, StartAt};
 use ldp_core::{Bits, Epsilon, Error, Result, Round, StagedEstimator, Step, StepOf};
 use ldp_mechanisms::Sign;
 
@@ -59,7 +59,14 @@ impl StagedEstimator for OneStage {
     }
 }
 
+impl StartAt for OneStage {
+    fn start_at(&self, start: f64) -> Result<Self> {
+        Ok(Self { question: self.question.at(start)? })
+    }
+}
+
 /// The only tally of a round of one group.
+#[inline]
 pub(crate) fn one<T: Copy>(answers: &[T]) -> Result<T> {
     match answers {
         [answer] => Ok(*answer),

@@ -1,5 +1,6 @@
 //! Any estimator of a unit-variance mean, run on data of known σ.
 
+use crate::StartAt;
 use ldp_core::error::require;
 use ldp_core::{Rescale, Result, StagedEstimator, Step, StepOf};
 
@@ -69,5 +70,12 @@ where
             }
             Step::Done(estimate) => Step::Done(estimate.rescale(self.sigma)?),
         })
+    }
+}
+
+impl<E: StartAt> StartAt for Rescaled<E> {
+    #[inline]
+    fn start_at(&self, start: f64) -> Result<Self> {
+        Ok(Self { unit: self.unit.start_at(start / self.sigma)?, sigma: self.sigma })
     }
 }

@@ -1,7 +1,7 @@
 //! Two sign stages: the second asks where the first points.
 
 use crate::one_stage::one;
-use crate::{SignEstimate, SignStage, one_stage_variance};
+use crate::{SignEstimate, SignStage, StartAt, one_stage_variance};
 use ldp_core::{Bits, Epsilon, Error, Result, Round, StagedEstimator, Step, StepOf, Tally};
 use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
@@ -130,6 +130,12 @@ impl StagedEstimator for TwoStage {
                 Step::Done(SignEstimate::new(SignStage::new(question, answers), Some(first)))
             }
         })
+    }
+}
+
+impl StartAt for TwoStage {
+    fn start_at(&self, start: f64) -> Result<Self> {
+        Ok(Self { question: self.question.at(start)?, ..*self })
     }
 }
 
