@@ -46,6 +46,7 @@ pub mod inference;
 pub mod json;
 pub mod mechanism;
 pub mod model;
+pub mod numbered;
 pub mod seed;
 pub mod special;
 pub mod staged;
@@ -61,5 +62,6 @@ pub use mechanism::{
     Density, DrawTally, Finite, Mechanism, Numerics, Publish, RealReports, Rescale, Unbiased, UnbiasedVector,
 };
 pub use model::{Cdf, Model, Score};
+pub use numbered::Numbered;
 pub use staged::{Group, Population, Round, StagedEstimator, Step, StepOf, run};
 pub use tally::{Averages, Bits, Counts, Sum, Tally, VectorSum};

@@ -47,19 +47,25 @@ impl<Q> Round<Q> {
     }
 
     /// The same round with other questions.
+    #[inline(always)]
     pub fn try_map<P>(self, mut change: impl FnMut(Q) -> Result<P>) -> Result<Round<P>> {
-        let mut group =
-            |Group { question, users }: Group<Q>| Ok::<_, Error>(Group { question: change(question)?, users });
-        Ok(match self {
-            Self::One([one]) => Round::One([group(one)?]),
-            Self::Many(groups) => Round::Many(groups.into_iter().map(group).collect::<Result<_>>()?),
-        })
+        match self {
+            Self::One([Group { question, users }]) => Ok(Round::one(change(question)?, users)),
+            Self::Many(groups) => map_many(groups, change),
+        }
     }
 
     /// How many users are left of `left` after this round, if it asks for at least one and no more than there are.
     pub fn left_after(&self, left: u64) -> Result<u64> {
         check_size(self.groups().iter().fold(0u64, |sum, group| sum.saturating_add(group.users)), left)
     }
+}
+
+/// Out of line, so that a protocol of one-group rounds stays small.
+#[inline(never)]
+fn map_many<Q, P>(groups: Vec<Group<Q>>, mut change: impl FnMut(Q) -> Result<P>) -> Result<Round<P>> {
+    let group = |Group { question, users }: Group<Q>| Ok(Group { question: change(question)?, users });
+    Ok(Round::Many(groups.into_iter().map(group).collect::<Result<_>>()?))
 }
 
 impl<Q: Serialize> Serialize for Round<Q> {

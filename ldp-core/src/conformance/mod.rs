@@ -11,8 +11,13 @@
 //! | `epsilon within the claim` | `epsilon()` ≤ the claim, exactly | [`check_epsilon`], [`check_epsilon_density`] |
 //! | `epsilon is computed` | `epsilon()` is the largest log ratio, to 1e-12 | [`check_epsilon`], [`check_epsilon_density`] |
 //! | `density adds to one` | Σ q(z given x) = 1 | [`check_sampler`] |
-//! | `sampler follows density` | `privatize` draws from q | [`check_sampler`] |
-//! | `bulk follows density` | `privatize_all` draws from q, and for every user anew | [`check_sampler`] |
+//! | `report cdf is a cdf` | `report_cdf` rises from 0 to 1 | [`check_real_sampler`], [`check_unbiased`] |
+//! | `cdf is that of density` | ∫ q(z given x) over a cell, and atoms, are what `report_cdf` says | [`check_real_sampler`] |
+//! | `sampler follows density` | `privatize` draws from q | [`check_sampler`], [`check_real_sampler`] |
+//! | `bulk follows density` | `privatize_all` draws from q, and for every user anew | [`check_sampler`], [`check_real_sampler`] |
+//! | `decode is affine` | the decoded mean of reports is the mean of decoded reports | [`check_unbiased`], [`check_unbiased_finite`] |
+//! | `decode is unbiased` | E decode(Z) is the value, clipped to the range | [`check_unbiased`], [`check_unbiased_finite`] |
+//! | `variance is stated` | Var decode(Z) = `variance`, to 1e-8 | [`check_unbiased`], [`check_unbiased_finite`] |
 //! | `thin equals published` | a mechanism and its channel answer alike from the same word | [`check_channel`] |
 //! | `draws do not depend on the input` | the number of random words is the same for all inputs | [`check_draws`] |
 //! | `marginal adds to one` | P(z) ≥ 0 and Σ P(z) = 1, every place written | [`check_marginal`] |
@@ -26,12 +31,17 @@
 //! | `failed call changes nothing` | after an error a tally is as it was | [`check_merge_laws`] |
 //! | `round trip` | JSON there and back is the same value, bit for bit | [`check_wire_round_trip`] |
 //! | `truncation is refused` | no beginning of a message is a message | [`check_wire_round_trip`] |
-//! | `simulation is wire` | a run in process equals a run through JSON | [`check_simulation_is_wire`] |
+//! | `simulation is wire` | a run in process equals a run through JSON | [`check_simulation_is_wire`], [`check_simulation_is_wire_typed`] |
 //! | `estimate is finite` | value, error and intervals are numbers, whatever comes back | [`check_edges`], [`check_inference`] |
 //! | `round within users` | a round asks at least one user and no more than are left | [`check_edges`] |
 //! | `tallies must fit` | too many answers or tallies are refused by type | [`check_edges`] |
 //! | `protocol ends` | enough users with mixed answers bring an estimate | [`check_edges`] |
 //! | `step is pure` | the same state and tallies give the same step | [`check_replay`] |
+//!
+//! Questions are finite, real or vectors. [`check_edges`] and [`check_replay`] know the reports of a finite question;
+//! [`check_edges_with`] and [`check_replay_with`] are told a few of any other. [`check_simulation_is_wire`] is for what
+//! is published as a channel, [`check_simulation_is_wire_typed`] for questions that go out as themselves, and
+//! [`check_simulation_is_wire_with`] for any population.
 //!
 //! [`Dummy`] is a protocol without statistics, for tests of whatever drives protocols.
 //!
@@ -55,21 +65,28 @@ mod channel;
 mod dummy;
 mod mechanism;
 mod protocol;
+mod quadrature;
 mod sampler;
 mod scripted;
 mod statistics;
 mod tally;
+mod unbiased;
 mod wire;
 
 pub use channel::check_channel;
 pub use dummy::{Dummy, Seen};
 pub use mechanism::{check_draws, check_epsilon, check_epsilon_density};
-pub use protocol::{check_edges, check_inference, check_replay};
-pub use sampler::{check_marginal, check_sampler};
+pub use protocol::{
+    check_edges, check_edges_judged, check_edges_with, check_inference, check_replay, check_replay_with,
+};
+pub use sampler::{check_marginal, check_real_sampler, check_sampler};
 pub use scripted::{Counting, Repeating};
 pub use statistics::{ALPHA, chi_square, goodness_of_fit, upper_tail};
 pub use tally::check_merge_laws;
-pub use wire::{check_simulation_is_wire, check_wire_round_trip};
+pub use unbiased::{check_unbiased, check_unbiased_finite};
+pub use wire::{
+    check_simulation_is_wire, check_simulation_is_wire_typed, check_simulation_is_wire_with, check_wire_round_trip,
+};
 
 /// A law that does not hold, and the example that shows it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

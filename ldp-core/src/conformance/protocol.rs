@@ -1,6 +1,6 @@
 //! Protocols at the edges, and replayed.
 
-use super::answers::{self, Answers};
+use super::answers::{self, Answers, Examples, ReportOf};
 use super::{Violation, ensure, expect};
 use crate::error::{Error, Result};
 use crate::inference::{Inference, IntervalKind};
@@ -30,11 +30,55 @@ where
     E::State: Clone,
     E::Estimate: Inference,
 {
+    check_edges_with(estimator, users, &all_reports)
+}
+
+/// [`check_edges`] for questions of any kind: `examples` gives a few possible reports of a question, and at least
+/// one. Put the extremes first, last and in between: everybody alike is tried with four of them, evenly spread.
+///
+/// ```
+/// use ldp_core::conformance::{Dummy, check_edges_with};
+/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition};
+/// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
+/// let dummy = Dummy::asking(&FiniteChannel::new(Partition::Threshold(0.0), kernel)?, &[&[10], &[20, 30]]);
+/// let found = check_edges_with(&dummy, &[60], &|_| vec![0, 1]);
+/// // It asks ten users also where there are none.
+/// assert_eq!(found.unwrap_err().law, "round within users");
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+pub fn check_edges_with<E>(
+    estimator: &E,
+    users: &[u64],
+    examples: &dyn Fn(&E::Question) -> Vec<ReportOf<E>>,
+) -> Result<(), Violation>
+where
+    E: StagedEstimator + ?Sized,
+    ReportOf<E>: Clone,
+    E::Tally: Clone,
+    E::State: Clone,
+    E::Estimate: Inference,
+{
+    check_edges_judged(estimator, users, examples, &check_inference)
+}
+
+/// [`check_edges_with`] for estimates that are more than one number: `judge` stands in for [`check_inference`].
+pub fn check_edges_judged<E>(
+    estimator: &E,
+    users: &[u64],
+    examples: &dyn Fn(&E::Question) -> Vec<ReportOf<E>>,
+    judge: &dyn Fn(&E::Estimate) -> Result<(), Violation>,
+) -> Result<(), Violation>
+where
+    E: StagedEstimator + ?Sized,
+    ReportOf<E>: Clone,
+    E::Tally: Clone,
+    E::State: Clone,
+{
     let most = users.iter().copied().max().unwrap_or(1);
     for &users in [0, 1].iter().chain(users) {
         let mut estimates = 0;
-        for (number, path) in (0u64..).zip(paths(estimator, users)) {
-            estimates += u64::from(walk(estimator, users, path, number == 0)?);
+        for (number, path) in (0u64..).zip(paths(estimator, users, examples)) {
+            estimates += u64::from(walk(estimator, users, path, examples, judge, number == 0)?);
             let mixed = number == 0 && users == most;
             ensure(!mixed || estimates == 1, "protocol ends", || {
                 format!("{users} users with mixed answers bring no estimate")
@@ -53,12 +97,36 @@ where
     E::State: Clone + Serialize,
     E::Estimate: Serialize,
 {
+    check_replay_with(estimator, users, &all_reports)
+}
+
+/// [`check_replay`] for questions of any kind, with examples of reports as in [`check_edges_with`].
+///
+/// ```
+/// use ldp_core::conformance::{Dummy, check_replay_with};
+/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition};
+/// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
+/// let dummy = Dummy::asking(&FiniteChannel::new(Partition::Threshold(0.0), kernel)?, &[&[10], &[20, 30]]);
+/// check_replay_with(&dummy, &[60], &|_| vec![0, 1]).unwrap();
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+pub fn check_replay_with<E>(
+    estimator: &E,
+    users: &[u64],
+    examples: &dyn Fn(&E::Question) -> Vec<ReportOf<E>>,
+) -> Result<(), Violation>
+where
+    E: StagedEstimator<Question: Serialize> + ?Sized,
+    ReportOf<E>: Clone,
+    E::State: Clone + Serialize,
+    E::Estimate: Serialize,
+{
     const LAW: &str = "step is pure";
     let equal = |first: &str, second: &str, users: u64, path: &dyn std::fmt::Debug| {
         ensure(first == second, LAW, || format!("{users} users, {path:?}: first {first}, then {second}"))
     };
     for &users in users {
-        for path in paths(estimator, users) {
+        for path in paths(estimator, users, examples) {
             let mut log: Option<Vec<String>> = None;
             for _ in 0..2 {
                 let mut texts = Vec::new();
@@ -68,7 +136,7 @@ where
                     texts.push(text(&step));
                     let Ok(Step::Ask { round, state }) = step else { break };
                     let answers = path[(round_number % 2) as usize];
-                    let tallies = expect(answers::tallies(estimator, round.groups(), answers), LAW)?;
+                    let tallies = expect(answers::tallies(estimator, round.groups(), examples, answers), LAW)?;
                     step = estimator.advance(state.clone(), &tallies);
                     let again = estimator.advance(state, &tallies);
                     equal(&text(&step), &text(&again), users, &path)?;
@@ -83,6 +151,11 @@ where
     Ok(())
 }
 
+/// The examples of a finite question: every report it has.
+fn all_reports<Q: Finite>(question: &Q) -> Vec<u32> {
+    (0..question.reports()).collect()
+}
+
 /// A step, or its error, as text.
 fn text<Q: Serialize, S: Serialize, E: Serialize>(step: &Result<Step<Q, S, E>>) -> String {
     match step {
@@ -92,12 +165,12 @@ fn text<Q: Serialize, S: Serialize, E: Serialize>(step: &Result<Step<Q, S, E>>) 
 }
 
 /// What is tried: a way to answer the even rounds and one for the odd ones. The first is mixed throughout.
-fn paths<E>(estimator: &E, users: u64) -> Vec<[Answers; 2]>
+fn paths<E>(estimator: &E, users: u64, examples: Examples<'_, E>) -> Vec<[Answers; 2]>
 where
-    E: StagedEstimator<Question: Finite> + ?Sized,
+    E: StagedEstimator + ?Sized,
 {
     let reports = match estimator.begin(users) {
-        Ok(Step::Ask { round, .. }) => round.groups().iter().map(|g| g.question.reports()).max(),
+        Ok(Step::Ask { round, .. }) => round.groups().iter().map(|group| examples(&group.question).len()).max(),
         _ => None,
     };
     let answers = answers::all(reports.unwrap_or(2));
@@ -105,12 +178,19 @@ where
 }
 
 /// One run along a path; whether it ended with an estimate.
-fn walk<E>(estimator: &E, users: u64, path: [Answers; 2], misfits: bool) -> Result<bool, Violation>
+fn walk<E>(
+    estimator: &E,
+    users: u64,
+    path: [Answers; 2],
+    examples: Examples<'_, E>,
+    judge: &dyn Fn(&E::Estimate) -> Result<(), Violation>,
+    misfits: bool,
+) -> Result<bool, Violation>
 where
-    E: StagedEstimator<Question: Finite> + ?Sized,
-    E::Tally: Tally<Report = u32> + Clone,
+    E: StagedEstimator + ?Sized,
+    ReportOf<E>: Clone,
+    E::Tally: Clone,
     E::State: Clone,
-    E::Estimate: Inference,
 {
     const SIZE: &str = "round within users";
     let mut left = users;
@@ -120,7 +200,7 @@ where
     for number in 0..LONGEST {
         let (round, state) = match step {
             Step::Done(estimate) => {
-                check_inference(&estimate).map_err(|Violation { law, detail }| Violation {
+                judge(&estimate).map_err(|Violation { law, detail }| Violation {
                     law,
                     detail: format!("{users} users, {path:?}: {detail}"),
                 })?;
@@ -129,10 +209,10 @@ where
             Step::Ask { round, state } => (round, state),
         };
         left = expect(round.left_after(left), SIZE)?;
-        let tallies =
-            expect(answers::tallies(estimator, round.groups(), path[(number % 2) as usize]), "tallies must fit")?;
+        let answers = path[(number % 2) as usize];
+        let tallies = expect(answers::tallies(estimator, round.groups(), examples, answers), "tallies must fit")?;
         if misfits && number < TRIED {
-            check_misfits(estimator, &round, &state, &tallies)?;
+            check_misfits(estimator, &round, &state, &tallies, examples)?;
         }
         match advance_checked(estimator, &round, state, tallies) {
             Ok(next) => step = next,
@@ -150,10 +230,11 @@ fn check_misfits<E>(
     round: &Round<E::Question>,
     state: &E::State,
     tallies: &[E::Tally],
+    examples: Examples<'_, E>,
 ) -> Result<(), Violation>
 where
-    E: StagedEstimator<Question: Finite> + ?Sized,
-    E::Tally: Tally<Report = u32> + Clone,
+    E: StagedEstimator + ?Sized,
+    E::Tally: Clone,
     E::State: Clone,
 {
     const LAW: &str = "tallies must fit";
@@ -162,7 +243,8 @@ where
     for (place, group) in round.groups().iter().enumerate() {
         let mut answers = tallies.to_vec();
         let missing = (group.users - answers[place].users()).checked_add(1);
-        if missing.is_some_and(|missing| answers[place].push(0, missing).is_ok()) {
+        let report = examples(&group.question).into_iter().next();
+        if missing.zip(report).is_some_and(|(missing, report)| answers[place].push(report, missing).is_ok()) {
             ensure(matches!(advance(answers), Err(Error::TooManyAnswers { .. })), LAW, || {
                 format!("{} users may not give one answer more", group.users)
             })?;

@@ -43,15 +43,15 @@ struct RawSum {
 impl TryFrom<RawSum> for Sum {
     type Error = Error;
     fn try_from(RawSum { total, squares, users }: RawSum) -> Result<Self> {
-        // A report is at most 2^40 of 2^60 units.
-        let most = u128::from(users).saturating_mul(1 << 100);
+        // A report is at most 2^32 of 2^60 units.
+        let most = u128::from(users).saturating_mul(1 << 92);
         if total.unsigned_abs() > most {
             let report = total as f64 * Self::UNIT / users as f64;
             return Err(Error::RealReport { report, limit: Self::LIMIT });
         }
         let sum = Self { total, squares, users };
         let mean_square = squares as f64 * Self::SQUARE_UNIT / users.max(1) as f64;
-        let possible = squares >= 0 && squares.unsigned_abs() <= u128::from(users).saturating_mul(1 << 120);
+        let possible = squares >= 0 && squares.unsigned_abs() <= u128::from(users).saturating_mul(1 << 104);
         require(possible, "the mean square of a tally", "within the limit of a report", mean_square)?;
         // Cauchy-Schwarz, with room for the rounding of every square to its unit.
         let least = sum.mean().unwrap_or(0.0).powi(2) * (1.0 - 1e-12) - Self::SQUARE_UNIT;
@@ -62,7 +62,7 @@ impl TryFrom<RawSum> for Sum {
 
 impl Sum {
     /// The largest absolute value of a report.
-    pub const LIMIT: f64 = (1u64 << 40) as f64;
+    pub const LIMIT: f64 = (1u64 << 32) as f64;
     const UNIT: f64 = 1.0 / (1u64 << 60) as f64;
     const SQUARE_UNIT: f64 = 1.0 / (1u64 << 40) as f64;
 

@@ -94,13 +94,13 @@ enum Share {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Outcome {
-    value: f64,
-    error: Option<f64>,
-    reach: f64,
-    any_level: bool,
+pub(super) struct Outcome {
+    pub(super) value: f64,
+    pub(super) error: Option<f64>,
+    pub(super) reach: f64,
+    pub(super) any_level: bool,
     #[serde(skip)]
-    hidden: bool,
+    pub(super) hidden: bool,
 }
 
 impl Inference for Outcome {
