@@ -2,12 +2,12 @@
 //!
 //! Read them as ratios within one run. Every name says which generator drew.
 
-use benches::{Drawn, Walk, question, walk_by_hand};
+use benches::{Drawn, epsilon, liu_by_hand, question};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ldp_core::drive::{Tallies, Users};
 use ldp_core::model::{Gaussian, Model};
 use ldp_core::{Bits, Epsilon, Group, Inference, Mechanism, Population, Publish, run};
-use ldp_estimators::TwoStage;
+use ldp_estimators::{BitwisePilot, Liu, LiuFromPilot, Rescaled, Share, ThreeStage, TwoStage};
 use ldp_mechanisms::{IntervalResponse, Sign};
 use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
 use rand::{Rng, SeedableRng};
@@ -90,29 +90,60 @@ fn tally_replication(c: &mut Criterion) {
             });
         });
     }
+    let estimator = epsilon().and_then(|epsilon| ThreeStage::three_rounds(epsilon, pilot(15_000), 1.0, Some(700)));
+    let estimator = estimator.expect("valid numbers");
+    let mut tallies = Tallies::new(&model, 84.5, SEED).expect("a valid theta");
+    let mut replication = 0;
+    group.bench_function(BenchmarkId::new("three-stage, Xoshiro256++", 200_000), |b| {
+        b.iter(|| {
+            replication += 1;
+            tallies.restart(replication);
+            run(&estimator, 200_000, &mut tallies).map(|estimate| estimate.value())
+        });
+    });
     group.finish();
 }
 
 fn sequential_round(c: &mut Criterion) {
     const ROUNDS: u64 = 200_000;
-    let start = question();
+    let lie = question().lie();
+    let liu = epsilon().and_then(|epsilon| Liu::new(epsilon, 0.0)).expect("valid numbers");
     let mut group = c.benchmark_group("sequential round");
     group.throughput(Throughput::Elements(ROUNDS)).sample_size(50);
-    group.bench_function(BenchmarkId::new("by hand", "Xoshiro256++"), |b| {
-        b.iter(|| walk_by_hand(black_box(0.0), start.lie(), ROUNDS, SEED));
+    group.bench_function(BenchmarkId::new("liu by hand", "Xoshiro256++"), |b| {
+        b.iter(|| liu_by_hand(black_box(0.0), lie, ROUNDS, SEED));
     });
-    group.bench_function(BenchmarkId::new("through run", "Xoshiro256++"), |b| {
-        b.iter(|| run(&Walk { start: black_box(start) }, ROUNDS, &mut Drawn::new(SEED)));
+    group.bench_function(BenchmarkId::new("liu through run", "Xoshiro256++"), |b| {
+        b.iter(|| run(&black_box(liu), ROUNDS, &mut Drawn::new(SEED)));
     });
     let model = Gaussian::new(1.0).expect("a valid sigma");
     let mut users = Users::new(&model, 0.5, ROUNDS, SEED).expect("a valid theta");
-    group.bench_function(BenchmarkId::new("through run, seed streams", "Xoshiro256++"), |b| {
+    group.bench_function(BenchmarkId::new("liu through run, seed streams", "Xoshiro256++"), |b| {
         b.iter(|| {
             users.restart(0);
-            run(&Walk { start: black_box(start) }, ROUNDS, &mut users)
+            run(&black_box(liu), ROUNDS, &mut users)
+        });
+    });
+    let rescaled = Rescaled::new(liu, 1.0).expect("a valid sigma");
+    group.bench_function(BenchmarkId::new("rescaled liu, seed streams", "Xoshiro256++"), |b| {
+        b.iter(|| {
+            users.restart(0);
+            run(&black_box(rescaled), ROUNDS, &mut users)
+        });
+    });
+    let pilot = LiuFromPilot::new(pilot(8000), rescaled);
+    group.bench_function(BenchmarkId::new("liu from a pilot, seed streams", "Xoshiro256++"), |b| {
+        b.iter(|| {
+            users.restart(0);
+            run(black_box(&pilot), ROUNDS, &mut users)
         });
     });
     group.finish();
+}
+
+fn pilot(users: u64) -> BitwisePilot {
+    let pilot = epsilon().and_then(|epsilon| BitwisePilot::new(epsilon, [0.0, 128.0], 1.0, Share::Count(users)));
+    pilot.expect("valid numbers")
 }
 
 criterion_group! {

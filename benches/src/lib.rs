@@ -1,69 +1,13 @@
-//! What the benchmarks share: a strictly sequential toy protocol, through the framework and by hand.
+//! What the benchmarks share: the sequential median, written out by hand.
 //!
 //! One user per round, 200,000 rounds: whatever the framework costs per round shows here undiluted.
 
-use ldp_core::{
-    Bits, Epsilon, Error, Group, Mechanism, Population, Result, Round, StagedEstimator, Step, StepOf, Tally,
-};
+use ldp_core::{Epsilon, Group, Mechanism, Population, Result, Tally};
+use ldp_estimators::Liu;
 use ldp_mechanisms::Sign;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::StandardNormal;
-
-/// Follows the median: up a little on a plus, down a little on a minus, and averages the path.
-#[derive(Clone, Copy)]
-pub struct Walk {
-    /// The question at the start of the walk.
-    pub start: Sign,
-}
-
-/// Where the walk is.
-#[derive(Clone, Copy)]
-pub struct Position {
-    at: f64,
-    sum: f64,
-    step: u64,
-    left: u64,
-}
-
-impl Position {
-    #[inline(always)]
-    fn moved(self, plus: bool) -> Self {
-        let Self { at, sum, step, left } = self;
-        let length = 2.0 / ((step as f64).sqrt() + 100.0);
-        let at = if plus { at + length } else { at - length };
-        Self { at, sum: sum + at, step: step + 1, left: left - 1 }
-    }
-}
-
-impl StagedEstimator for Walk {
-    type Question = Sign;
-    type Tally = Bits;
-    type State = Position;
-    type Estimate = f64;
-
-    #[inline]
-    fn tally(&self, _: &Sign) -> Bits {
-        Bits::default()
-    }
-
-    fn begin(&self, users: u64) -> Result<StepOf<Self>> {
-        let state = Position { at: self.start.threshold(), sum: 0.0, step: 1, left: users };
-        Ok(Step::Ask { round: Round::one(self.start, 1), state })
-    }
-
-    #[inline]
-    fn advance(&self, state: Position, answers: &[Bits]) -> Result<StepOf<Self>> {
-        let [answer] = answers else {
-            return Err(Error::TallyCount { expected: 1, found: answers.len() });
-        };
-        let state = state.moved(answer.ones() == 1);
-        if state.left == 0 {
-            return Ok(Step::Done(state.sum / (state.step - 1) as f64));
-        }
-        Ok(Step::Ask { round: Round::one(self.start.at(state.at)?, 1), state })
-    }
-}
 
 /// Users drawn one at a time from one generator, as a hand-written loop would.
 pub struct Drawn {
@@ -95,32 +39,49 @@ impl Drawn {
     }
 }
 
-/// The same walk over the same users, written out by hand.
-pub fn walk_by_hand(start: f64, lie: u64, users: u64, seed: u64) -> f64 {
+/// The sequential median of [`Liu`] over the users of [`Drawn`], with the running sums of its interval: the value and
+/// the measure of its spread.
+pub fn liu_by_hand(start: f64, lie: u64, users: u64, seed: u64) -> (f64, f64) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut position = Position { at: start, sum: 0.0, step: 1, left: users };
-    for _ in 0..users {
+    let (mut q, mut path, mut squares, mut cross) = (start, 0.0, 0.0, 0.0);
+    for m in 1..=users {
         let x = 0.5 + rng.sample::<f64, _>(StandardNormal);
-        let plus = (x >= position.at) ^ (rng.next_u64() < lie);
-        position = position.moved(plus);
+        let above = (x >= q) ^ (rng.next_u64() < lie);
+        let step = Liu::step(m);
+        q += if above { 0.5 * step } else { -0.5 * step };
+        path += q - start;
+        squares += path * path;
+        cross += m as f64 * path;
     }
-    position.sum / users as f64
+    let n = users as f64;
+    let away = path / n;
+    let weights = n * (n + 1.0) * (2.0 * n + 1.0) / 6.0;
+    (start + away, (squares - 2.0 * away * cross + away * away * weights) / (n * n * n))
 }
 
 /// The sign question all benchmarks ask: ε = 1 at 0.
 pub fn question() -> Sign {
-    Epsilon::new(1.0).and_then(|epsilon| Sign::new(epsilon, 0.0)).expect("valid numbers")
+    epsilon().and_then(|epsilon| Sign::new(epsilon, 0.0)).expect("valid numbers")
+}
+
+/// ε = 1.
+pub fn epsilon() -> Result<Epsilon> {
+    Epsilon::new(1.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ldp_core::{Inference, IntervalKind};
 
     #[test]
-    fn both_walks_are_the_same_walk() {
-        let question = question();
-        let framework = ldp_core::run(&Walk { start: question }, 10_000, &mut Drawn::new(7)).unwrap();
-        assert_eq!(framework, walk_by_hand(0.0, question.lie(), 10_000, 7));
-        assert!((framework - 0.5).abs() < 0.3);
+    fn both_loops_take_the_same_path() {
+        let liu = Liu::new(epsilon().unwrap(), 0.0).unwrap();
+        let estimate = ldp_core::run(&liu, 10_000, &mut Drawn::new(7)).unwrap();
+        let (value, spread) = liu_by_hand(0.0, question().lie(), 10_000, 7);
+        assert_eq!(estimate.value(), value);
+        let interval = estimate.interval(IntervalKind::SelfNormalised, 0.95).unwrap();
+        assert!((interval.width() / (2.0 * 6.747_30 * spread.sqrt()) - 1.0).abs() < 1e-5);
+        assert!((value - 0.5).abs() < 0.3);
     }
 }

@@ -24,6 +24,7 @@ const SIMULATE_EXAMPLES: &str = "Examples:
   ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
   ldp simulate --estimator one-stage --model gaussian:sigma=3 --theta 1.5 --users 1e4 --epsilon 2
   ldp simulate --estimator two-stage --theta -2 --users 1e3 --epsilon 1 --fidelity users
+  ldp simulate --estimator three-stage:low=0,high=128 --theta 84.5 --users 2e5 --epsilon 1
 
 The unit of start and theta is that of the data. n*MSE comes with a 99 % interval over
 replications, which cannot know of events too rare to have been seen.";
@@ -153,9 +154,9 @@ pub struct Simulate {
     /// How often the whole protocol is repeated
     #[arg(long, value_name = "N", default_value = "10000", allow_hyphen_values = true, value_parser = parse_positive)]
     pub replications: u64,
-    /// Draw every user, or each tally from its exact law
-    #[arg(long, default_value = "tally", value_parser = parse_fidelity, value_name = "users|tally")]
-    pub fidelity: Fidelity,
+    /// Draw every user, or each tally from its exact law [default: the cheaper of what the protocol allows]
+    #[arg(long, value_parser = parse_fidelity, value_name = "users|tally")]
+    pub fidelity: Option<Fidelity>,
     #[command(flatten)]
     pub interval: IntervalChoice,
 }

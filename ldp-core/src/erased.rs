@@ -6,7 +6,7 @@ use crate::drive::{Audit, Order, RowStore, Rows, Tallies, Users, Vectors};
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
 use crate::inference::{Inference, IntervalKind};
-use crate::mechanism::{DrawTally, Mechanism};
+use crate::mechanism::{DrawTally, Mechanism, check_deployable};
 use crate::model::AnyModel;
 use crate::staged::{StagedEstimator, Step, StepOf, advance_checked, run};
 use crate::wire;
@@ -57,6 +57,9 @@ pub trait AnyEstimator: Send + Sync {
 
     /// How it can be simulated, the cheapest first.
     fn fidelities(&self) -> &'static [Fidelity];
+
+    /// Whether real data may be asked: refused where a question samples noise in floating point, or about vectors.
+    fn check_rows(&self) -> Result<()>;
 
     /// Simulates a range of replications and shows each estimate to `visit`, in order.
     fn replicate(
@@ -178,6 +181,12 @@ fn on_rows<E: Wired<Question: Mechanism<Input = f64>>>() -> Collect<E> {
     }
 }
 
+impl<E> Erased<E> {
+    fn on_rows(&self) -> Result<Collect<E>> {
+        self.collect.ok_or(Error::Unsupported { what: "a run on rows", needs: "a protocol for one number per user" })
+    }
+}
+
 impl<E: Wired> AnyEstimator for Erased<E> {
     fn interval_kinds(&self) -> &'static [IntervalKind] {
         E::Estimate::interval_kinds()
@@ -185,6 +194,11 @@ impl<E: Wired> AnyEstimator for Erased<E> {
 
     fn fidelities(&self) -> &'static [Fidelity] {
         if self.tally.is_some() { &[Fidelity::Tally, Fidelity::Users] } else { &[Fidelity::Users] }
+    }
+
+    fn check_rows(&self) -> Result<()> {
+        self.on_rows()?;
+        check_deployable::<E::Question>()
     }
 
     fn replicate(&self, setting: &Setting<'_>, replications: Range<u64>, visit: Visit<'_>) -> Result<()> {
@@ -202,9 +216,7 @@ impl<E: Wired> AnyEstimator for Erased<E> {
     }
 
     fn collect(&self, rows: &mut dyn RowStore, order: Order, rng: ChaCha12Rng) -> Result<Collected> {
-        let needs = "a protocol for one number per user";
-        let collect = self.collect.ok_or(Error::Unsupported { what: "a run on rows", needs })?;
-        collect(&self.estimator, rows, order, rng)
+        self.on_rows()?(&self.estimator, rows, order, rng)
     }
 
     fn begin(&self, users: u64) -> Result<String> {

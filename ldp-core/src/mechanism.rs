@@ -8,7 +8,7 @@
 
 use crate::channel::FiniteChannel;
 use crate::epsilon::Epsilon;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::Cdf;
 use crate::seed::SimulationRng;
 use crate::tally::Tally;
@@ -21,6 +21,16 @@ pub enum Numerics {
     Exact,
     /// The stated law is that of real numbers; the sampler works in floating point. Not for deployment.
     Idealized,
+}
+
+/// Whether real data may meet a mechanism: only one whose sampler is exact.
+pub(crate) fn check_deployable<Q: Mechanism>() -> Result<()> {
+    match Q::NUMERICS {
+        Numerics::Exact => Ok(()),
+        Numerics::Idealized => {
+            Err(Error::Unsupported { what: "privatising real data", needs: "a mechanism whose sampler is exact" })
+        }
+    }
 }
 
 /// A randomised answer to one question, ε-private for one user.

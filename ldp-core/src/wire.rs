@@ -23,7 +23,7 @@ use crate::channel::FiniteChannel;
 use crate::drive::{Users, Vectors};
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
-use crate::mechanism::{Mechanism, Numerics, Publish};
+use crate::mechanism::{Mechanism, Publish, check_deployable};
 use crate::model::Draw;
 use crate::seed::SimulationRng;
 use crate::staged::{Round, StagedEstimator, Step, StepOf, advance_checked};
@@ -73,9 +73,7 @@ where
     Q: Mechanism + DeserializeOwned,
     R: CryptoRng + ?Sized,
 {
-    if Q::NUMERICS == Numerics::Idealized {
-        return Err(Error::Unsupported { what: "privatising real data", needs: "a mechanism whose sampler is exact" });
-    }
+    check_deployable::<Q>()?;
     reply(&read_typed::<Q>(question)?, value, cap, rng)
 }
 

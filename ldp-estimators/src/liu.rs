@@ -1,11 +1,12 @@
 //! The sequential median: one bit per user, one step per bit.
 
+use crate::StartAt;
 use crate::one_stage::one;
 use crate::self_normalised::critical_value;
-use crate::start_at::StartAt;
 use ldp_core::error::require;
 use ldp_core::{
-    Bits, Epsilon, Error, Inference, Interval, IntervalKind, Rescale, Result, Round, StagedEstimator, Step, StepOf, Tally,
+    Bits, Epsilon, Error, Inference, Interval, IntervalKind, Rescale, Result, Round, StagedEstimator, Step, StepOf,
+    Tally,
 };
 use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
@@ -43,20 +44,23 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Liu {
     question: Sign,
-    quantile: f64,
+    /// How far q moves in units of the step, by the report: down for 0, up for 1. Looked up and not branched on, because
+    /// a report is as good as a coin to a branch predictor.
+    moves: [f64; 2],
     batch: u64,
 }
 
 impl Liu {
     /// The median at level ε, from `start`, one user per round.
     pub fn new(epsilon: Epsilon, start: f64) -> Result<Self> {
-        Ok(Self { question: Sign::new(epsilon, start)?, quantile: 0.5, batch: 1 })
+        Ok(Self { question: Sign::new(epsilon, start)?, moves: [-0.5, 0.5], batch: 1 })
     }
 
     /// The quantile of this level, strictly between 0 and 1.
     pub fn quantile(self, quantile: f64) -> Result<Self> {
         require(quantile > 0.0 && quantile < 1.0, "quantile", "strictly between 0 and 1", quantile)?;
-        Ok(Self { quantile, ..self })
+        let lean = self.question.tau() * (2.0 * quantile - 1.0);
+        Ok(Self { moves: [-0.5 * (1.0 - lean), 0.5 * (1.0 + lean)], ..self })
     }
 
     /// Rounds of this many users instead of one.
@@ -80,21 +84,22 @@ impl Liu {
         }
     }
 
-    /// How far q moves in units of the step: up for a report 1, down for a report 0.
-    #[inline]
-    fn moves(&self) -> (f64, f64) {
-        let r = self.question.tau();
-        let lean = r * (2.0 * self.quantile - 1.0);
-        (0.5 * (1.0 + lean), 0.5 * (1.0 - lean))
-    }
-
-    #[inline]
+    #[inline(always)]
     fn ask(&self, state: LiuState) -> Result<StepOf<Self>> {
         if state.left == 0 {
-            return Ok(Step::Done(self.estimate(state)?));
+            return self.estimate(state).map(Step::Done);
         }
         let round = Round::one(self.question.at(state.position)?, state.left.min(self.batch));
         Ok(Step::Ask { round, state })
+    }
+
+    /// The steps of a batch, by its mean answer: a tally does not know who said what.
+    #[inline(never)]
+    fn take_batch(&self, state: LiuState, answers: Bits) -> LiuState {
+        let (ones, users) = (answers.ones() as f64, answers.users() as f64);
+        let [down, up] = self.moves;
+        let towards = (ones * up + (users - ones) * down) / users;
+        (0..answers.users()).fold(state, |state, _| state.moved(towards, self.question.threshold()))
     }
 
     #[inline(never)]
@@ -113,9 +118,25 @@ impl Liu {
     }
 }
 
+impl LiuState {
+    /// One step of a user's answer.
+    #[inline(always)]
+    fn moved(self, towards: f64, start: f64) -> Self {
+        let answered = self.answered + 1;
+        let position = self.position + Liu::step(answered) * towards;
+        let path = self.path + (position - start);
+        let (squares, cross) = (self.squares + path * path, self.cross + answered as f64 * path);
+        Self { left: self.left, answered, position, path, squares, cross }
+    }
+}
+
 fn compute_step(user: u64) -> f64 {
     2.0 / (libm::pow(user as f64, 0.51) + 100.0)
 }
+
+/// [`Liu`] from where a [`BitwisePilot`](crate::BitwisePilot) points, on values of known σ: the steps of [`Liu`] walk
+/// a few σ only, so a mean that may be far away needs a start.
+pub type LiuFromPilot = crate::Piloted<crate::BitwisePilot, crate::Rescaled<Liu>>;
 
 /// What a [`Liu`] remembers between users: the guess, and the running sums of the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -175,29 +196,16 @@ impl StagedEstimator for Liu {
         self.ask(LiuState { left: users, answered: 0, position, path: 0.0, squares: 0.0, cross: 0.0 })
     }
 
-    #[inline]
-    fn advance(&self, mut state: LiuState, answers: &[Bits]) -> Result<StepOf<Self>> {
+    #[inline(always)]
+    fn advance(&self, state: LiuState, answers: &[Bits]) -> Result<StepOf<Self>> {
         let answers = one(answers)?;
-        let (ones, users) = (answers.ones(), answers.users());
-        state.left -= state.left.min(self.batch);
-        if users > 0 {
-            let (up, down) = self.moves();
-            let start = self.question.threshold();
-            // A batch takes its steps by its mean answer: a tally does not know who said what.
-            let towards = match (ones, users) {
-                (1, 1) => up,
-                (0, 1) => -down,
-                _ => (ones as f64 * up - (users - ones) as f64 * down) / users as f64,
-            };
-            for _ in 0..users {
-                state.answered += 1;
-                state.position += Self::step(state.answered) * towards;
-                state.path += state.position - start;
-                state.squares += state.path * state.path;
-                state.cross += state.answered as f64 * state.path;
-            }
-        }
-        self.ask(state)
+        let state = LiuState { left: state.left - state.left.min(self.batch), ..state };
+        let start = self.question.threshold();
+        self.ask(if answers.users() == 1 {
+            state.moved(self.moves[(answers.ones() & 1) as usize], start)
+        } else {
+            self.take_batch(state, answers)
+        })
     }
 }
 
@@ -260,11 +268,17 @@ impl Inference for LiuEstimate {
 
     fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval> {
         if kind != IntervalKind::SelfNormalised {
-            return Err(Error::NoInterval { kind, reason: "a sequential quantile has a self-normalised interval only" });
+            return Err(Error::NoInterval {
+                kind,
+                reason: "a sequential quantile has a self-normalised interval only",
+            });
         }
         let c = critical_value(level)?;
         if self.users < 2 {
-            return Err(Error::NoInterval { kind, reason: "fewer than two users answered: there is no path to measure" });
+            return Err(Error::NoInterval {
+                kind,
+                reason: "fewer than two users answered: there is no path to measure",
+            });
         }
         let half = c * self.spread.sqrt();
         Ok(Interval { kind, level, low: self.value - half, high: self.value + half })

@@ -46,6 +46,7 @@ where
     type State = E::State;
     type Estimate = E::Estimate;
 
+    #[inline]
     fn tally(&self, question: &E::Question) -> E::Tally {
         self.unit.tally(question)
     }
@@ -54,6 +55,7 @@ where
         self.scale(self.unit.begin(users)?)
     }
 
+    #[inline(always)]
     fn advance(&self, state: E::State, answers: &[E::Tally]) -> Result<StepOf<Self>> {
         self.scale(self.unit.advance(state, answers)?)
     }
@@ -63,6 +65,7 @@ impl<E> Rescaled<E>
 where
     E: StagedEstimator<Question: Rescale, Estimate: Rescale>,
 {
+    #[inline(always)]
     fn scale(&self, step: StepOf<E>) -> Result<StepOf<E>> {
         Ok(match step {
             Step::Ask { round, state } => {

@@ -2,11 +2,19 @@
 //!
 //! Nothing here is statistical: edges, replays and the wire are compared exactly. Seeds are fixed.
 
-use ldp_core::conformance::{check_edges, check_replay, check_simulation_is_wire, check_wire_round_trip};
+use ldp_core::conformance::{
+    check_edges, check_edges_with, check_replay, check_replay_with, check_simulation_is_wire,
+    check_simulation_is_wire_typed, check_wire_round_trip,
+};
 use ldp_core::drive::Tallies;
 use ldp_core::model::{Gaussian, Poisson};
-use ldp_core::{Bits, Epsilon, Rescale, Round, StagedEstimator, Step, run};
-use ldp_estimators::{OneStage, Rescaled, SignEstimate, TwoStage};
+use ldp_core::{
+    Bits, Epsilon, Finite, Inference, Mechanism, Population, Publish, Rescale, StagedEstimator, Step, Tally, run,
+};
+use ldp_estimators::{
+    BitwisePilot, Joseph, JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Liu, OneStage, Piloted,
+    Rescaled, Share, ThreeStage, TwoStage,
+};
 use ldp_mechanisms::Sign;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,31 +29,42 @@ fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).unwrap()
 }
 
-/// All laws of one protocol on values with standard deviation `sigma` and mean `theta`.
-fn check_all<E>(estimator: &E, sigma: f64, theta: f64, seed: u64)
+/// All laws of one protocol with finite questions on values with standard deviation `sigma` and mean `theta`.
+fn check_all<E>(estimator: &E, sigma: f64, theta: f64, users: &[u64], seed: u64)
 where
-    E: StagedEstimator<Question = Sign, Tally = Bits, Estimate = SignEstimate>,
+    E: StagedEstimator,
+    E::Question: Publish + Finite + Clone + PartialEq + Debug + Serialize + DeserializeOwned,
+    E::Tally: Tally<Report = u32> + Clone + PartialEq + Debug + Serialize + DeserializeOwned,
     E::State: Clone + PartialEq + Debug + Serialize + DeserializeOwned,
+    E::Estimate: Inference + PartialEq + Debug + Serialize + DeserializeOwned,
 {
     let model = Gaussian::new(sigma).unwrap();
-    check_edges(estimator, &USERS).unwrap();
-    check_replay(estimator, &USERS).unwrap();
-    for users in USERS {
+    check_edges(estimator, users).unwrap();
+    check_replay(estimator, users).unwrap();
+    for &users in users {
         check_simulation_is_wire(estimator, &model, theta, users, seed).unwrap();
         // Every message on the way.
         let Ok(mut step) = estimator.begin(users) else {
             continue;
         };
         let mut population = Tallies::new(&model, theta, seed).unwrap();
-        loop {
-            check_wire_round_trip(&step).unwrap();
+        // The first messages and the last: a sequential protocol has thousands alike.
+        for number in 0.. {
+            if number < 4 || matches!(step, Step::Done(_)) {
+                check_wire_round_trip(&step).unwrap();
+            }
             let Step::Ask { round, state } = step else { break };
-            check_wire_round_trip(&state).unwrap();
-            let Round::One([group]) = &round else { panic!("a sign round has one group") };
-            let mut tally = estimator.tally(&group.question);
-            ldp_core::Population::answer(&mut population, group, &mut tally).unwrap();
-            check_wire_round_trip(&tally).unwrap();
-            step = estimator.advance(state, &[tally]).unwrap();
+            let mut tallies = Vec::new();
+            for group in round.groups() {
+                let mut tally = estimator.tally(&group.question);
+                Population::answer(&mut population, group, &mut tally).unwrap();
+                tallies.push(tally);
+            }
+            if number < 4 {
+                check_wire_round_trip(&state).unwrap();
+                tallies.iter().for_each(|tally| check_wire_round_trip(tally).unwrap());
+            }
+            step = estimator.advance(state, &tallies).unwrap();
         }
     }
 }
@@ -53,12 +72,13 @@ where
 /// A unit-variance protocol as it is and on values with other standard deviations.
 fn check_scaled<E>(estimator: E, theta: f64, seed: u64)
 where
-    E: StagedEstimator<Question = Sign, Tally = Bits, Estimate = SignEstimate> + Copy,
+    E: StagedEstimator<Question = Sign, Tally = Bits> + Copy,
     E::State: Clone + PartialEq + Debug + Serialize + DeserializeOwned,
+    E::Estimate: Inference + Rescale + PartialEq + Debug + Serialize + DeserializeOwned,
 {
-    check_all(&estimator, 1.0, theta, seed);
+    check_all(&estimator, 1.0, theta, &USERS, seed);
     for sigma in [0.3, 3.0] {
-        check_all(&Rescaled::new(estimator, sigma).unwrap(), sigma, sigma * theta, seed);
+        check_all(&Rescaled::new(estimator, sigma).unwrap(), sigma, sigma * theta, &USERS, seed);
     }
 }
 
@@ -89,6 +109,89 @@ fn two_stage_tuned() {
         for (seed, (theta, start)) in (0..).zip(PLACES) {
             check_scaled(TwoStage::tuned(epsilon(level), start).unwrap(), theta, seed);
         }
+    }
+}
+
+/// One user per round, so few users: every edge is a path of its own through all rounds.
+#[test]
+fn liu() {
+    for (seed, (level, (theta, start))) in (0..).zip(LEVELS.into_iter().zip(PLACES)) {
+        let median = Liu::new(epsilon(level), start).unwrap();
+        for estimator in [median, median.quantile(0.9).unwrap().batch(7).unwrap()] {
+            check_all(&estimator, 1.0, theta, &[1, 2, 3, 40], seed);
+            check_all(&Rescaled::new(estimator, 3.0).unwrap(), 3.0, 3.0 * theta, &[1, 30], seed);
+        }
+    }
+}
+
+/// Ranges on both sides of zero, with a mean and a σ in them.
+const RANGES: [([f64; 2], f64, f64); 4] = [
+    ([0.0, 128.0], 1.0, 84.5),
+    ([-128.0, 128.0], 3.0, -100.3),
+    ([-7.7, -0.2], 0.3, -2.9),
+    ([1000.0, 1001.0], 0.05, 1000.3),
+];
+
+#[test]
+fn three_stage_and_joseph() {
+    for level in [1.0, 4.0] {
+        let epsilon = epsilon(level);
+        for (seed, (range, sigma, theta)) in (0..).zip(RANGES) {
+            let pilot = |share| BitwisePilot::new(epsilon, range, sigma, share).unwrap();
+            let least = pilot(Share::HALF).fewest_per_scale() * u64::from(pilot(Share::HALF).scales());
+            let users = [1, least - 1, 2 * least, 2 * least + 17];
+            let estimator = ThreeStage::three_rounds(epsilon, pilot(Share::Count(least)), sigma, Some(30)).unwrap();
+            check_all(&estimator, sigma, theta, &users, seed);
+            let estimator = ThreeStage::three_rounds(epsilon, pilot(Share::Count(least)), sigma, None).unwrap();
+            check_all(&estimator, sigma, theta, &users[2..], seed);
+            let estimator = Joseph::two_rounds(epsilon, pilot(Share::HALF), sigma).unwrap();
+            check_all(&estimator, sigma, theta, &users, seed);
+            let estimator = JosephOneRound::new(epsilon, pilot(Share::HALF), sigma).unwrap();
+            check_all(&estimator, sigma, theta, &users[2..], seed);
+        }
+    }
+}
+
+#[test]
+fn liu_from_a_pilot() {
+    let epsilon = epsilon(4.0);
+    let (range, sigma, theta) = RANGES[1];
+    let pilot = BitwisePilot::new(epsilon, range, sigma, Share::Part(0.7)).unwrap();
+    let liu = Rescaled::new(Liu::new(epsilon, 0.0).unwrap(), sigma).unwrap();
+    check_all(&Piloted::new(pilot, liu), sigma, theta, &[1, 800, 1000], 3);
+}
+
+/// The laws of a protocol whose reports are numbers.
+fn check_real<E>(estimator: &E, sigma: f64, theta: f64, users: &[u64], seed: u64)
+where
+    E: StagedEstimator<Question: Mechanism<Input = f64, Report = f64> + Serialize + DeserializeOwned>,
+    E::Tally: Tally<Report = f64> + Clone + Serialize + DeserializeOwned,
+    E::State: Clone + Serialize + DeserializeOwned,
+    E::Estimate: Inference + PartialEq + Debug + Serialize + DeserializeOwned,
+{
+    // Residues are 0 to 3; noisy values may be anything.
+    let examples = |question: &E::Question| {
+        let mut tally = estimator.tally(question);
+        let all = [0.0, 1.0, 2.0, 3.0, -1e6, 0.5, 1e6];
+        all.into_iter().filter(|&report| tally.push(report, 1).is_ok()).collect()
+    };
+    check_edges_with(estimator, users, &examples).unwrap();
+    check_replay_with(estimator, users, &examples).unwrap();
+    let model = Gaussian::new(sigma).unwrap();
+    for &users in users {
+        check_simulation_is_wire_typed(estimator, &model, theta, users, seed).unwrap();
+    }
+}
+
+#[test]
+fn joseph_unknown_variance() {
+    let epsilon = epsilon(4.0);
+    for (seed, (range, sigma, theta)) in (0..).zip(RANGES) {
+        let pilot = BitwisePilot::new(epsilon, range, sigma / 2.0, Share::HALF).unwrap();
+        let two = JosephUnknownVariance::new(epsilon, pilot.clone(), 2.0 * sigma).unwrap();
+        check_real(&two, sigma, theta, &[1, 20_001], seed);
+        let one = JosephOneRoundUnknownVariance::new(epsilon, pilot, 2.0 * sigma).unwrap();
+        check_real(&one, sigma, theta, &[1, 20_001], seed);
     }
 }
 

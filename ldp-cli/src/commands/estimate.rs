@@ -23,6 +23,8 @@ struct Record {
     standard_error: Option<f64>,
     interval: Option<Interval>,
     interval_reason: Option<String>,
+    /// What should be known before the interval is trusted.
+    interval_caveat: Option<&'static str>,
     users: u64,
     skipped: u64,
     rounds: u64,
@@ -40,8 +42,10 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     // All flags are checked before the data are touched.
     let built = registry::model(&args.model)?;
     let known = Known { epsilon: args.epsilon, sigma: built.scale };
-    let (estimator, spec) = registry::estimator(&args.estimator, known)?;
-    let kind = choose_interval(&*estimator, args.interval.interval)?;
+    let protocol = registry::estimator(&args.estimator, known)?;
+    let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
+    estimator.check_rows().with_context(|| format!("{spec} is for simulations"))?;
+    let kind = choose_interval(estimator, args.interval.interval)?;
     let rng = match common.seed {
         Some(seed) => ChaCha12Rng::seed_from_u64(seed),
         None => ChaCha12Rng::try_from_rng(&mut SysRng).context("the system's random generator")?,
@@ -52,7 +56,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         layout: args.layout,
         skip_invalid: args.skip_invalid,
     };
-    warn_unless_gaussian(common.quiet, &spec, &built);
+    warn_unless_gaussian(common.quiet, &protocol, &built);
     let mut progress = Progress::new("reading", None, common.quiet);
     let Column { mut spool, skipped } = input::read(&args.file, &options, &mut |rows| progress.at(rows))?;
     drop(progress);
@@ -64,26 +68,32 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     };
     let collected = estimator.collect(&mut spool, order, rng).with_context(|| format!("{spec} with {users} rows"))?;
     let estimate = &collected.estimate;
-    let (interval, interval_reason) = match estimate.interval(kind, args.interval.level) {
-        Ok(interval) => (Some(interval), None),
-        Err(error @ Error::NoInterval { .. }) => (None, Some(error.to_string())),
-        Err(error) => return Err(error.into()),
+    let (interval, interval_reason) = match kind.map(|kind| estimate.interval(kind, args.interval.level)) {
+        Some(Ok(interval)) => (Some(interval), None),
+        Some(Err(error @ Error::NoInterval { .. })) => (None, Some(error.to_string())),
+        Some(Err(error)) => return Err(error.into()),
+        None => (None, Some("this protocol has no interval".into())),
     };
+    let interval_caveat = kind.and_then(|kind| estimate.caveat(kind));
+    if let Some(caveat) = interval_caveat {
+        warn(common.quiet, caveat);
+    }
     if common.seed.is_some() {
         warn(common.quiet, "--seed makes the noise repeatable: the result is not private");
     }
     if let Some(note) = estimate.note() {
-        warn(common.quiet, &format!("{note}; a start nearer to the mean would help"));
+        warn(common.quiet, &format!("{note}"));
     }
     let record = Record {
         command: "estimate",
         version: env!("CARGO_PKG_VERSION"),
-        estimator: spec,
+        estimator: spec.clone(),
         model: built.spec,
         estimate: estimate.value(),
         standard_error: estimate.standard_error(),
         interval,
         interval_reason,
+        interval_caveat,
         users,
         skipped,
         rounds: collected.rounds,
@@ -105,8 +115,7 @@ fn human(record: &Record) -> String {
     let show = |value: f64| significant(value, digits);
     let mut table = report::table(&[]);
     table.add_row(["estimate", &show(record.estimate)]);
-    let error =
-        record.standard_error.map_or_else(|| "none: the counts lie at the boundary".into(), |e| significant(e, 3));
+    let error = record.standard_error.map_or_else(|| "none".into(), |e| significant(e, 3));
     table.add_row(["standard error", &error]);
     if let Some(interval) = record.interval {
         let ends = format!("{} to {}", show(interval.low), show(interval.high));

@@ -6,8 +6,7 @@ mod manual;
 mod simulate;
 
 use crate::args::{Args, Command};
-use crate::registry::BuiltModel;
-use anyhow::Context;
+use crate::registry::{BuiltEstimator, BuiltModel};
 use ldp_core::IntervalKind;
 use ldp_core::erased::AnyEstimator;
 use std::io::Write;
@@ -23,12 +22,13 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
     }
 }
 
-/// The interval to report: the one asked for, if the protocol has it, else its own.
-fn choose_interval(estimator: &dyn AnyEstimator, wanted: Option<IntervalKind>) -> anyhow::Result<IntervalKind> {
+/// The interval to report: the one asked for, if the protocol has it, else its own, if it has any.
+fn choose_interval(estimator: &dyn AnyEstimator, wanted: Option<IntervalKind>) -> anyhow::Result<Option<IntervalKind>> {
     let has = estimator.interval_kinds();
     match wanted {
-        None => has.first().copied().context("this protocol has no interval"),
-        Some(kind) if has.contains(&kind) => Ok(kind),
+        None => Ok(has.first().copied()),
+        Some(kind) if has.contains(&kind) => Ok(Some(kind)),
+        Some(kind) if has.is_empty() => anyhow::bail!("--interval {kind}: this protocol has no interval"),
         Some(kind) => {
             let names: Vec<_> = has.iter().map(ToString::to_string).collect();
             anyhow::bail!("--interval {kind}: this protocol has {}", names.join(" and "))
@@ -38,9 +38,9 @@ fn choose_interval(estimator: &dyn AnyEstimator, wanted: Option<IntervalKind>) -
 
 /// Protocols for a Gaussian mean invert its distribution function: under any other family they are biased unless the
 /// threshold happens to be at the centre.
-fn warn_unless_gaussian(quiet: bool, estimator: &str, built: &BuiltModel) {
-    if !built.gaussian {
-        let model = &built.spec;
+fn warn_unless_gaussian(quiet: bool, protocol: &BuiltEstimator, built: &BuiltModel) {
+    if protocol.gaussian && !built.gaussian {
+        let (estimator, model) = (&protocol.spec, &built.spec);
         warn(
             quiet,
             &format!(

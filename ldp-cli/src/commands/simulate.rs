@@ -3,7 +3,7 @@
 use super::{choose_interval, warn, warn_unless_gaussian};
 use crate::args::{Common, Simulate};
 use crate::progress::Progress;
-use crate::registry::{self, Known};
+use crate::registry::{self, Known, Target};
 use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
 use ldp_core::IntervalKind;
@@ -25,6 +25,8 @@ struct Record {
     estimator: String,
     model: String,
     theta: f64,
+    /// What is estimated: theta, or the quantile asked for.
+    truth: f64,
     users: u64,
     epsilon: f64,
     replications: u64,
@@ -64,19 +66,26 @@ struct IntervalRecord {
 pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let built = registry::model(&args.model)?;
     let known = Known { epsilon: args.epsilon, sigma: built.scale };
-    let (estimator, spec) = registry::estimator(&args.estimator, known)?;
+    let protocol = registry::estimator(&args.estimator, known)?;
+    let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
     // What can be wrong with the flags is found before the first draw.
     built.model.check_theta(args.theta).with_context(|| format!("--theta {} for {}", args.theta, built.spec))?;
     estimator.begin(args.users).with_context(|| format!("{spec} with --users {}", args.users))?;
-    let kind = choose_interval(&*estimator, args.interval.interval)?;
+    let kind = choose_interval(estimator, args.interval.interval)?;
+    let fidelity = args.fidelity.unwrap_or(protocol.fidelity);
     anyhow::ensure!(
-        args.fidelity == Fidelity::Users || args.users <= MOST_DRAWN,
+        estimator.fidelities().contains(&fidelity),
+        "--fidelity tally: {spec} has reports that cannot be counted; every user has to be drawn, --fidelity users"
+    );
+    anyhow::ensure!(
+        fidelity == Fidelity::Users || args.users <= MOST_DRAWN,
         "--users {}: at tally fidelity at most {MOST_DRAWN}",
         args.users
     );
-    warn_unless_gaussian(common.quiet, &spec, &built);
+    warn_unless_gaussian(common.quiet, &protocol, &built);
     let seed = common.seed.unwrap_or(SEED);
-    let (theta, users, fidelity) = (args.theta, args.users, args.fidelity);
+    let (theta, users) = (args.theta, args.users);
+    let truth = protocol.target.value(&*built.model, theta);
     let setting = Setting { model: &*built.model, theta, users, seed, fidelity };
 
     let started = Instant::now();
@@ -85,7 +94,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         pool = pool.num_threads(usize::from(threads));
     }
     let progress = Progress::new("simulating", Some(args.replications), common.quiet);
-    let summary = pool.build()?.install(|| summarise(&*estimator, &setting, args, progress))?;
+    let summary = pool.build()?.install(|| summarise(estimator, &setting, truth, args, progress))?;
     let seconds = started.elapsed().as_secs_f64();
 
     anyhow::ensure!(
@@ -96,9 +105,14 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     if args.replications > 1 && summary.variance() == 0.0 {
         warn(common.quiet, "every replication gave the same value: n*MSE and its interval say nothing about its error");
     }
-    let chosen = summary.coverage().iter().find(|entry| entry.kind == kind);
+    let chosen = summary.coverage().iter().find(|entry| Some(entry.kind) == kind);
     let share = |count: u64| count as f64 / summary.replications() as f64;
-    let (bound, bound_reason) = match (built.optimum)(args.epsilon) {
+    let optimum = match protocol.target {
+        Target::Parameter | Target::Quantile(0.5) => (built.optimum)(args.epsilon),
+        Target::Vector => Optimum::Unknown { reason: "the bound of a mean in several dimensions is not known" },
+        Target::Quantile(_) => Optimum::Unknown { reason: "the bound is that of the parameter, not of a quantile" },
+    };
+    let (bound, bound_reason) = match optimum {
         Optimum::Known { information } if (1.0 / information).is_normal() => (Some(1.0 / information), None),
         Optimum::Known { .. } => (None, Some("the bound is beyond double precision in this unit")),
         Optimum::Unknown { reason } => (None, Some(reason)),
@@ -108,9 +122,10 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let record = Record {
         command: "simulate",
         version: env!("CARGO_PKG_VERSION"),
-        estimator: spec,
+        estimator: spec.clone(),
         model: built.spec,
         theta,
+        truth,
         users,
         epsilon: args.epsilon.value(),
         replications: args.replications,
@@ -144,10 +159,11 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
 fn summarise(
     estimator: &dyn AnyEstimator,
     setting: &Setting<'_>,
+    truth: f64,
     args: &Simulate,
     mut progress: Progress,
 ) -> ldp_core::Result<Summary> {
-    let empty = || Summary::new(setting.theta, args.interval.level, estimator.interval_kinds());
+    let empty = || Summary::new(truth, args.interval.level, estimator.interval_kinds());
     let mut total = empty();
     in_batches(
         args.replications,

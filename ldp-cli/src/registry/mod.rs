@@ -8,7 +8,7 @@ mod mechanisms;
 mod models;
 mod values;
 
-pub use estimators::{ESTIMATORS, Known, estimator};
+pub use estimators::{BuiltEstimator, ESTIMATORS, Known, Target, estimator};
 pub use mechanisms::MECHANISMS;
 pub use models::{BuiltModel, MODELS, model};
 pub use values::{Values, count, number};

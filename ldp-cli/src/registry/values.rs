@@ -1,5 +1,8 @@
 //! The values of a spec's keys, read as what the builder wants.
 
+use super::did_you_mean;
+use crate::nearest::nearest;
+use ldp_estimators::Share;
 use std::fmt;
 
 /// Every key of an entry with its value, given or default.
@@ -16,6 +19,17 @@ pub struct ValueError {
     key: &'static str,
     wanted: &'static str,
     value: String,
+}
+
+/// A word that is none of those allowed.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: {key} must be one of {words}, got '{value}'{}", did_you_mean(*.nearest))]
+pub struct WordError {
+    name: &'static str,
+    key: &'static str,
+    words: String,
+    value: String,
+    nearest: Option<&'static str>,
 }
 
 impl Values {
@@ -52,6 +66,36 @@ impl Values {
             return Ok(None);
         }
         count(self.raw(key)).map(Some).map_err(|_| self.error(key, "a whole number or 'auto'"))
+    }
+
+    /// A number of coordinates.
+    pub fn dimension(&self, key: &'static str) -> Result<usize, ValueError> {
+        usize::try_from(self.count(key)?).map_err(|_| self.error(key, "a number of coordinates"))
+    }
+
+    /// One of several words.
+    pub fn word(&self, key: &'static str, words: &[&'static str]) -> Result<&'static str, WordError> {
+        let given = self.raw(key);
+        words.iter().find(|&&word| word == given).copied().ok_or_else(|| WordError {
+            name: self.name,
+            key,
+            value: given.to_owned(),
+            nearest: nearest(given, words.iter().copied()),
+            words: words.join(", "),
+        })
+    }
+
+    /// A number of users or a part of them; `None` for the word `none`.
+    pub fn share_or_none(&self, key: &'static str) -> Result<Option<Share>, ValueError> {
+        match self.raw(key) {
+            "none" => Ok(None),
+            "half" => Ok(Some(Share::HALF)),
+            text => {
+                let part = number(text).filter(|&part| part > 0.0 && part < 1.0).map(Share::Part);
+                let share = part.or_else(|| count(text).ok().map(Share::Count));
+                share.map(Some).ok_or_else(|| self.error(key, "a number of users, a share between 0 and 1, or 'half'"))
+            }
+        }
     }
 }
 

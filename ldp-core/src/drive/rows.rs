@@ -5,7 +5,7 @@
 //! so memory does not grow with the number of rows.
 
 use crate::error::{Error, Result};
-use crate::mechanism::{Mechanism, Numerics};
+use crate::mechanism::{Mechanism, check_deployable};
 use crate::staged::{Group, Population};
 use crate::tally::Tally;
 use rand::{CryptoRng, RngExt};
@@ -109,12 +109,7 @@ where
     R: CryptoRng,
 {
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
-        if Q::NUMERICS == Numerics::Idealized {
-            return Err(Error::Unsupported {
-                what: "privatising real data",
-                needs: "a mechanism whose sampler is exact",
-            });
-        }
+        check_deployable::<Q>()?;
         let left = self.store.rows() - self.next;
         if group.users > left {
             return Err(Error::RoundSize { asked: group.users, left });

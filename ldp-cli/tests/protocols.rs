@@ -1,0 +1,166 @@
+//! Every protocol of the registry runs from the command, says what it cannot do, and refuses what cannot be.
+
+mod common;
+
+use common::{Folder, ldp, number};
+use serde_json::Value;
+
+fn record(arguments: &str) -> Value {
+    ldp(arguments).with("--format json").succeeds().json()
+}
+
+fn estimators() -> Vec<String> {
+    let listed = ldp("list estimators --format json").succeeds().json();
+    let names = listed["estimators"].as_array().unwrap().iter();
+    names.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// With the defaults of every key; enough users for the pilots, a mean in every default range.
+#[test]
+fn every_protocol_runs_with_its_defaults() {
+    let names = estimators();
+    assert_eq!(names.len(), 14, "{names:?}");
+    for name in names {
+        let users = if name.starts_with("joseph") { 60_000 } else { 20_000 };
+        let record = record(&format!(
+            "simulate --quiet --estimator {name} --theta 0.5 --users {users} --epsilon 1 --replications 8 --seed 3"
+        ));
+        assert!(record["estimator"].as_str().unwrap().starts_with(&name));
+        // No default is so bad that the estimate is nowhere near: within two of a mean in [-4, 4] or [0, 128].
+        let mse = number(&record, "scaled_mse") / users as f64;
+        assert!(mse < 4.0, "{name}: {mse}");
+    }
+}
+
+/// Same seed, same numbers, on one thread and two, and at both fidelities where there are two.
+#[test]
+fn results_do_not_depend_on_threads() {
+    for spec in ["three-stage:pilot=6000,first-stage=100", "joseph-one-round", "liu:pilot=6000", "vector-gaussian"] {
+        for fidelity in ["", "--fidelity users"] {
+            let run = |threads: u32| {
+                let mut record = record(&format!(
+                    "simulate --quiet --estimator {spec} --theta 20.3 --users 12000 --epsilon 1 --replications 30 \
+                     --threads {threads} {fidelity}"
+                ));
+                record["seconds"] = Value::Null;
+                record
+            };
+            assert_eq!(run(1), run(2), "{spec} {fidelity}");
+        }
+    }
+}
+
+#[test]
+fn a_quantile_is_measured_against_the_quantile() {
+    let record = record(
+        "simulate --estimator liu:quantile=0.9,start=2 --model gaussian:sigma=2 --theta 1 --users 50000 --epsilon 2 \
+         --replications 40",
+    );
+    assert!((number(&record, "truth") - 3.563_103_131_089_201).abs() < 1e-9);
+    assert!(number(&record, "bias").abs() < 0.1, "{record:#}");
+    assert!(record["bound"].is_null() && record["bound_reason"].as_str().unwrap().contains("quantile"));
+    assert_eq!(record["intervals"][0]["kind"], "self-normalised");
+}
+
+/// A vector's error is that of all coordinates together, in the limit 5² · 7.356 by coordinate (METHOD and pilot given).
+#[test]
+fn a_vector_has_the_error_of_all_coordinates() {
+    let record = record(
+        "simulate --estimator vector-gaussian:dimension=5,method=coordinate,start=0.3 --theta 0.3 --users 20000 \
+         --epsilon 1 --replications 400",
+    );
+    let per_square = number(&record, "scaled_mse") / 25.0;
+    // 2000 squared errors: a relative standard error of 3 %, five of them.
+    assert!((per_square / 7.356 - 1.0).abs() < 0.15, "{per_square}");
+    assert!(record["coverage"].is_null() && record["intervals"].as_array().unwrap().is_empty());
+    assert!(record["bound_reason"].as_str().unwrap().contains("several dimensions"));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_value_and_limit() {
+    for (spec, fragment) in [
+        ("three-stage:scales=6", "scales must be at least 7, got 6"),
+        ("three-stage:scales=99", "scales must be at most 60, got 99"),
+        ("three-stage:low=3,high=3", "high must be finite and above low, got 3"),
+        ("three-stage:low=5,high=-5", "high must be finite and above low, got -5"),
+        ("three-stage:pilot=many", "pilot must be a number of users, a share between 0 and 1, or 'half', got 'many'"),
+        ("three-stage:pilot=0", "pilot users must be at least 2667, got 0"),
+        ("three-stage:pilot=2666", "pilot users must be at least 2667, got 2666"),
+        ("three-stage:pilot=9900", "first-stage must be at most"),
+        ("joseph:beta=0", "beta must be strictly between 0 and 1, got 0"),
+        ("joseph:low=0,high=1e6", "users must be at least"),
+        ("joseph-unknown-variance", "users must be at least"),
+        ("joseph-unknown-variance:sigma-high=0", "sigma-high must be positive and finite, got 0"),
+        ("joseph-one-round-unknown-variance:sigma-low=-1", "sigma must be positive and finite, got -1"),
+        ("liu:quantile=1", "quantile must be strictly between 0 and 1, got 1"),
+        ("liu:batch=0", "batch must be at least 1, got 0"),
+        ("liu:pilot=100", "pilot users must be at least 2667, got 100"),
+        ("duchi-rogers:range=0", "positive"),
+        ("clipped-mean:mechanism=laplce", "(did you mean 'laplace'?)"),
+        ("clipped-mean:low=1,high=0", "got 0"),
+        ("clipped-mean:mechanism=laplace,low=nan", "low must be a finite number, got 'nan'"),
+        ("vector-mean:dimension=0", "dimension must be at least 1, got 0"),
+        ("vector-mean:mechanism=duchi-l2,radius=-1", "radius must be positive and finite, got -1"),
+        ("vector-mean:mechanism=projunit,projection=3", "projection must be at most 2, got 3"),
+        ("vector-gaussian:dimension=0", "dimension must be at least 1, got 0"),
+        ("vector-gaussian:method=best", "method must be one of auto, coordinate, direction, got 'best'"),
+        ("vector-gaussian:first-stage=10000", "first"),
+    ] {
+        let call = format!("simulate --estimator {spec} --theta 0.5 --users 10000 --epsilon 1 --replications 10");
+        ldp(&call).must_be_refused().saying(fragment);
+    }
+}
+
+/// The smallest number of users that a message names is one that runs, and one less does not.
+#[test]
+fn the_smallest_number_of_users_is_told() {
+    for spec in ["joseph:low=-8,high=8", "joseph:pilot=0.4", "joseph-one-round", "joseph-unknown-variance:sigma-low=1"]
+    {
+        let call = |users: u64| {
+            ldp(&format!(
+                "simulate --quiet --estimator {spec} --theta 0.5 --users {users} --epsilon 1 --replications 2"
+            ))
+        };
+        let message = call(1000).must_be_refused().stderr;
+        let (_, rest) = message.split_once("users must be at least ").unwrap();
+        let least: u64 = rest.split(',').next().unwrap().parse().unwrap();
+        call(least).succeeds();
+        call(least - 1).must_be_refused().saying(&format!("at least {least}, got {}", least - 1));
+    }
+}
+
+#[test]
+fn reports_that_cannot_be_counted_need_every_user() {
+    let call = "simulate --estimator clipped-mean:mechanism=laplace --theta 0 --users 100 --epsilon 1 --replications 3";
+    assert_eq!(record(call)["fidelity"], "users");
+    ldp(call).with("--fidelity tally").must_be_refused().saying("--fidelity users");
+    // Duchi's one bit can be counted though its probability varies with the value.
+    let bits = call.replace("laplace", "duchi");
+    assert_eq!(record(&bits)["fidelity"], "tally");
+}
+
+#[test]
+fn protocols_run_on_real_rows_where_they_are_exact() {
+    let folder = Folder::new();
+    let values: Vec<String> =
+        (0..20_000).map(|i| format!("{}", 37.0 + 2.0 * f64::from(i % 401 - 200) / 200.0)).collect();
+    let data = folder.file("data.txt", values.join("\n"));
+    for spec in
+        ["three-stage:high=64,pilot=9000", "liu:start=36", "liu:pilot=9000,batch=10", "clipped-mean:low=30,high=40"]
+    {
+        let record =
+            ldp(&format!("estimate --quiet --estimator {spec} --epsilon 2 --format json")).on(&data).succeeds().json();
+        assert!((number(&record, "estimate") - 37.0).abs() < 1.0, "{spec}: {record:#}");
+        assert_eq!(record["private"], true);
+        assert!(number(&record, "epsilon") <= 2.0);
+    }
+    // The interval of a sequential run on few users covers too little, and the user is told.
+    let run = ldp("estimate --estimator liu:start=36 --epsilon 2 --format json").on(&data).succeeds();
+    assert!(run.stderr.contains("cover less than they say") && run.json()["interval_caveat"].is_string());
+    for spec in ["clipped-mean:mechanism=laplace", "joseph-unknown-variance", "vector-gaussian"] {
+        ldp(&format!("estimate --estimator {spec} --epsilon 2"))
+            .on("/nowhere")
+            .must_be_refused()
+            .saying("for simulations");
+    }
+}

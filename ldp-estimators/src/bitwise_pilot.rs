@@ -1,0 +1,337 @@
+//! The bitwise pilot: where in a known range is the mean? One residue per user and scale.
+
+use crate::piloted::Pilot;
+use ldp_core::error::require;
+use ldp_core::{Counts, Epsilon, Error, Finite, Group, Result, Round, StagedEstimator, Step, StepOf, Tally};
+use ldp_mechanisms::Residue;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Multiples of the finest scale are exact integers below this.
+const MOST_CELLS: f64 = (1u64 << 50) as f64;
+
+/// How many users a pilot takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// This part of all users, strictly between 0 and 1.
+    Part(f64),
+    /// This many.
+    Count(u64),
+}
+
+impl Share {
+    /// Half of the users, as in [JKMW19].
+    ///
+    /// [JKMW19]: https://arxiv.org/abs/1811.08382
+    pub const HALF: Self = Self::Part(0.5);
+
+    /// How many of `users`.
+    fn of(self, users: u64) -> u64 {
+        match self {
+            Self::Part(part) => (users as f64 * part).floor() as u64,
+            Self::Count(count) => count,
+        }
+    }
+}
+
+/// The first round of [JKMW19]: the mean of a Gaussian in a known range, roughly.
+///
+/// For every scale $2^j$ a group of k users reports the residue $\lfloor x/2^j \rfloor \bmod 4$ through 4-ary response
+/// ([`Residue`]). With the debiased counts $H^j(a)$ and $\psi = \frac{\varepsilon+4}{\varepsilon\sqrt 2}\sqrt{k\ln(8L/\beta)}$,
+/// the analyst descends from the coarsest scale while one residue holds $\max_a H^j(a) \ge 0.52k + \psi$, halving the
+/// interval each time; where it stops, the largest multiple of $2^j$ in the interval with one of the two commonest
+/// residues is the pilot estimate.
+///
+/// - The finest scale is $2^{\lfloor\log_2\sigma\rfloor}$. The coarsest must be so coarse that at most four of its
+///   multiples lie in the range, else a residue would not name one of them; the range is rounded down to such a
+///   multiple at its low end, so that every mean in it can be found.
+/// - No scale can pass unless $0.52k + \psi < k$: fewer users are refused, with the smallest number that would do.
+/// - «Within 2σ with probability 1 − β» is proved for much larger k only; ties go to the lowest residue.
+/// - Rounds: 1. Questions: [`Residue`].
+///
+/// ```
+/// use ldp_core::drive::Tallies;
+/// use ldp_core::model::Gaussian;
+/// use ldp_core::{Epsilon, run};
+/// use ldp_estimators::{BitwisePilot, Share};
+/// let pilot = BitwisePilot::new(Epsilon::new(1.0)?, [0.0, 128.0], 1.0, Share::Count(15_000))?;
+/// assert_eq!(pilot.scales(), 7);
+/// let found = run(&pilot, 15_000, &mut Tallies::new(&Gaussian::new(1.0)?, 100.25, 1)?)?;
+/// assert!((found.value() - 100.25).abs() <= 2.0);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+///
+/// [JKMW19]: https://arxiv.org/abs/1811.08382
+#[derive(Clone, Debug, PartialEq)]
+pub struct BitwisePilot {
+    epsilon: Epsilon,
+    range: [f64; 2],
+    finest: i32,
+    scales: u32,
+    beta: f64,
+    share: Share,
+    questions: Vec<Residue>,
+}
+
+impl BitwisePilot {
+    /// A pilot for a mean in `[low, high]` of values with standard deviation `sigma`, with as few scales as the range
+    /// allows and β = 0.05.
+    pub fn new(epsilon: Epsilon, [low, high]: [f64; 2], sigma: f64, share: Share) -> Result<Self> {
+        require(low.is_finite(), "low", "finite", low)?;
+        require(high.is_finite() && high > low, "high", "finite and above low", high)?;
+        require(sigma > 0.0 && sigma.is_finite(), "sigma", "positive and finite", sigma)?;
+        if let Share::Part(part) = share {
+            require(part > 0.0 && part < 1.0, "the pilot's share", "strictly between 0 and 1", part)?;
+        }
+        let finest = floor_log2(sigma);
+        let cells = low.abs().max(high.abs()) / sigma;
+        require(cells < MOST_CELLS, "the range in units of sigma", "below 2^50", cells)?;
+        let range = [low, high];
+        let pilot =
+            Self { epsilon, range, finest, scales: fewest_scales(range, finest), beta: 0.05, share, questions: vec![] };
+        pilot.with_questions()
+    }
+
+    /// The same pilot on this many scales, counted from the finest one.
+    pub fn with_scales(self, scales: u32) -> Result<Self> {
+        let least = fewest_scales(self.range, self.finest);
+        if scales < least {
+            // Fewer would make several multiples of the coarsest scale share a residue.
+            return Err(Error::TooFew { name: "scales", least: u64::from(least), value: u64::from(scales) });
+        }
+        // Coarser scales than this add nothing; 60 cover any range that is accepted.
+        if scales > 60 {
+            return Err(Error::TooMany { name: "scales", most: 60, value: u64::from(scales) });
+        }
+        Self { scales, ..self }.with_questions()
+    }
+
+    /// The same pilot with another failure probability β in its threshold.
+    pub fn with_beta(self, beta: f64) -> Result<Self> {
+        require(beta > 0.0 && beta < 1.0, "beta", "strictly between 0 and 1", beta)?;
+        Ok(Self { beta, ..self })
+    }
+
+    fn with_questions(self) -> Result<Self> {
+        let question = |scale| Residue::new(self.epsilon, 0.0, exp2(scale), 4);
+        let questions = (self.finest..).take(self.scales as usize).map(question).collect::<Result<_>>()?;
+        Ok(Self { questions, ..self })
+    }
+
+    /// The number of scales L.
+    #[must_use]
+    pub fn scales(&self) -> u32 {
+        self.scales
+    }
+
+    /// The exponents of the scales, finest first.
+    pub(crate) fn exponents(&self) -> Range<i32> {
+        self.finest..self.finest + self.scales as i32
+    }
+
+    /// ln(a L/β).
+    pub(crate) fn ln_over_beta(&self, a: f64) -> f64 {
+        (a * f64::from(self.scales) / self.beta).ln()
+    }
+
+    /// ε of the claim: what the thresholds of the paper are made of.
+    pub(crate) fn epsilon(&self) -> Epsilon {
+        self.epsilon
+    }
+
+    /// The threshold ψ for a group of k users.
+    fn psi(&self, users: u64) -> f64 {
+        let epsilon = self.epsilon.value();
+        (epsilon + 4.0) / (epsilon * 2f64.sqrt()) * (users as f64 * self.ln_over_beta(8.0)).sqrt()
+    }
+
+    /// The fewest users per scale with which any scale can pass.
+    #[must_use]
+    pub fn fewest_per_scale(&self) -> u64 {
+        let epsilon = self.epsilon.value();
+        let ratio = (epsilon + 4.0) / (0.48 * 2f64.sqrt() * epsilon);
+        (ratio * ratio * self.ln_over_beta(8.0)).floor() as u64 + 1
+    }
+
+    /// The group size k when there are `users` users in all, at least `least` and leaving somebody for the rounds after.
+    pub(crate) fn group(&self, users: u64, least: u64) -> Result<u64> {
+        let scales = u64::from(self.scales);
+        let taken = self.share.of(users);
+        if taken / scales < least {
+            let needed = least.saturating_mul(scales);
+            return Err(match self.share {
+                Share::Count(_) => Error::TooFew { name: "pilot users", least: needed, value: taken },
+                Share::Part(part) => Error::TooFew { name: "users", least: fewest_users(part, needed), value: users },
+            });
+        }
+        if taken > users {
+            return Err(Error::TooFew { name: "users", least: taken, value: users });
+        }
+        Ok(taken / scales)
+    }
+
+    /// The round: a group of `group` users per scale, finest first.
+    pub(crate) fn groups(&self, group: u64) -> impl Iterator<Item = Group<Residue>> {
+        self.questions.iter().map(move |question| Group { question: question.clone(), users: group })
+    }
+
+    /// The debiased counts of every scale with the number of its answers, finest first.
+    pub(crate) fn debias<'a>(&self, answers: impl ExactSizeIterator<Item = &'a Counts>) -> Result<Vec<Scale>> {
+        if answers.len() != self.questions.len() {
+            return Err(Error::TallyCount { expected: self.questions.len(), found: answers.len() });
+        }
+        let scale = |((exponent, question), answer): ((i32, &Residue), &Counts)| {
+            Ok(Scale { exponent, users: answer.users(), counts: question.debias(answer.counts())? })
+        };
+        self.exponents().zip(&self.questions).zip(answers).map(scale).collect()
+    }
+
+    /// The pilot estimate from the debiased counts.
+    pub(crate) fn locate(&self, scales: &[Scale]) -> PilotEstimate {
+        let [low, high] = self.range;
+        // In multiples of the finest scale, which are exact.
+        let coarsest = exp2(self.finest + self.scales as i32 - 1);
+        let mut interval = [(low / coarsest).floor() * coarsest, high];
+        let mut exponent = self.finest;
+        for scale in scales.iter().rev() {
+            exponent = scale.exponent;
+            let most = scale.ranked()[0];
+            if scale.users == 0 || scale.counts[most] < 0.52 * scale.users as f64 + self.psi(scale.users) {
+                break;
+            }
+            let Some(place) = last_multiple(interval, exponent, |residue| residue == most) else { break };
+            interval = [place, place + exp2(exponent)];
+        }
+        let ranked = scales[(exponent - self.finest) as usize].ranked();
+        let value = last_multiple(interval, exponent, |residue| ranked[..2].contains(&residue)).unwrap_or(interval[0]);
+        PilotEstimate { value, scale: exponent }
+    }
+}
+
+/// What one scale of a pilot brought.
+#[derive(Clone, Debug)]
+pub(crate) struct Scale {
+    pub exponent: i32,
+    pub users: u64,
+    pub counts: Vec<f64>,
+}
+
+impl Scale {
+    /// The residues by count, the largest first; ties go to the lowest residue.
+    fn ranked(&self) -> [usize; 4] {
+        let mut order = [0, 1, 2, 3];
+        order.sort_by(|&a, &b| self.counts[b].total_cmp(&self.counts[a]).then(a.cmp(&b)));
+        order
+    }
+}
+
+/// The largest multiple of $2^j$ in the interval whose number has a wanted residue modulo 4. Of any four neighbours
+/// one has a given residue, so four are looked at.
+fn last_multiple([low, high]: [f64; 2], exponent: i32, wanted: impl Fn(usize) -> bool) -> Option<f64> {
+    let width = exp2(exponent);
+    let (first, last) = ((low / width).ceil(), (high / width).floor());
+    (0..4)
+        .map(|back| last - f64::from(back))
+        .take_while(|&c| c >= first)
+        .find(|c| wanted(c.rem_euclid(4.0) as usize))
+        .map(|c| c * width)
+}
+
+/// 2^exponent, exactly.
+pub(crate) fn exp2(exponent: i32) -> f64 {
+    libm::scalbn(1.0, exponent)
+}
+
+/// ⌊log₂ x⌋ for a positive finite number, exactly.
+pub(crate) fn floor_log2(x: f64) -> i32 {
+    libm::ilogb(x)
+}
+
+/// The fewest scales whose coarsest has at most four multiples in the range.
+fn fewest_scales([low, high]: [f64; 2], finest: i32) -> u32 {
+    let ambiguous = |scales: u32| {
+        let width = exp2(finest + scales as i32 - 1);
+        (high / width).floor() - (low / width).floor() > 3.0
+    };
+    (1..).find(|&scales| !ambiguous(scales)).unwrap_or(1)
+}
+
+/// The fewest users of whom a part makes at least `needed`.
+fn fewest_users(part: f64, needed: u64) -> u64 {
+    let mut users = (needed as f64 / part).floor() as u64;
+    while Share::Part(part).of(users) >= needed && users > 0 {
+        users -= 1;
+    }
+    while Share::Part(part).of(users) < needed {
+        users += 1;
+    }
+    users
+}
+
+/// Where a [`BitwisePilot`] found the mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawEstimate")]
+pub struct PilotEstimate {
+    value: f64,
+    scale: i32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawEstimate {
+    value: f64,
+    scale: i32,
+}
+
+impl TryFrom<RawEstimate> for PilotEstimate {
+    type Error = Error;
+    fn try_from(RawEstimate { value, scale }: RawEstimate) -> Result<Self> {
+        require(value.is_finite(), "the pilot's estimate", "finite", value)?;
+        Ok(Self { value, scale })
+    }
+}
+
+impl PilotEstimate {
+    /// The place found, a multiple of 2 to the [`scale`](Self::scale).
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
+    /// The exponent of the scale at which the descent ended.
+    #[must_use]
+    pub fn scale(&self) -> i32 {
+        self.scale
+    }
+}
+
+impl StagedEstimator for BitwisePilot {
+    type Question = Residue;
+    type Tally = Counts;
+    /// Nothing to remember: the questions are the pilot's own.
+    type State = ();
+    type Estimate = PilotEstimate;
+
+    fn tally(&self, question: &Residue) -> Counts {
+        Counts::new(question.reports())
+    }
+
+    fn begin(&self, users: u64) -> Result<StepOf<Self>> {
+        let group = self.group(users, self.fewest_per_scale())?;
+        Ok(Step::Ask { round: Round::Many(self.groups(group).collect()), state: () })
+    }
+
+    fn advance(&self, (): (), answers: &[Counts]) -> Result<StepOf<Self>> {
+        Ok(Step::Done(self.locate(&self.debias(answers.iter())?)))
+    }
+}
+
+impl Pilot for BitwisePilot {
+    fn users(&self, users: u64) -> Result<u64> {
+        Ok(self.group(users, self.fewest_per_scale())? * u64::from(self.scales))
+    }
+
+    fn start(&self, estimate: &PilotEstimate) -> f64 {
+        estimate.value
+    }
+}

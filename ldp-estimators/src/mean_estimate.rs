@@ -1,0 +1,131 @@
+//! The estimate of protocols that end with a number and its standard error.
+
+use ldp_core::error::require;
+use ldp_core::inference::wald_interval;
+use ldp_core::{Error, Inference, Interval, IntervalKind, Rescale, Result};
+use serde::{Deserialize, Serialize};
+
+/// Something to know about how a [`MeanEstimate`] came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remark {
+    /// Nobody answered the question that decides.
+    NobodyAnswered,
+    /// The answers are beyond what any parameter explains; the value is the end of what they can be.
+    Boundary,
+    /// The estimated variance came out below its floor.
+    VarianceFloor,
+}
+
+impl Remark {
+    /// The remark in words.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::NobodyAnswered => "nobody answered the last question: the value is the first guess",
+            Self::Boundary => "the answers are beyond what any parameter explains: the value is the end of the range",
+            Self::VarianceFloor => "the variance came out below its floor: the value uses the floor",
+        }
+    }
+}
+
+/// A number, its standard error where the answers give one, and the interval of [`wald_interval`].
+///
+/// ```
+/// use ldp_core::{Inference, IntervalKind};
+/// use ldp_estimators::MeanEstimate;
+/// let estimate = MeanEstimate::new(2.0, Some(0.5), None)?;
+/// let interval = estimate.interval(IntervalKind::Wald, 0.95)?;
+/// assert!((interval.high - 2.98).abs() < 0.001);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Raw")]
+pub struct MeanEstimate {
+    value: f64,
+    standard_error: Option<f64>,
+    remark: Option<Remark>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    value: f64,
+    standard_error: Option<f64>,
+    remark: Option<Remark>,
+}
+
+impl TryFrom<Raw> for MeanEstimate {
+    type Error = Error;
+    fn try_from(Raw { value, standard_error, remark }: Raw) -> Result<Self> {
+        Self::new(value, standard_error, remark)
+    }
+}
+
+impl MeanEstimate {
+    /// An estimate from its numbers, which must be finite.
+    pub fn new(value: f64, standard_error: Option<f64>, remark: Option<Remark>) -> Result<Self> {
+        require(value.is_finite(), "the estimate", "finite", value)?;
+        if let Some(error) = standard_error {
+            require(error >= 0.0 && error.is_finite(), "the standard error", "finite and not negative", error)?;
+        }
+        Ok(Self { value, standard_error, remark })
+    }
+
+    /// What is to be known about it.
+    #[must_use]
+    pub fn remark(&self) -> Option<Remark> {
+        self.remark
+    }
+}
+
+impl Inference for MeanEstimate {
+    fn value(&self) -> f64 {
+        self.value
+    }
+
+    fn standard_error(&self) -> Option<f64> {
+        self.standard_error
+    }
+
+    fn interval_kinds() -> &'static [IntervalKind] {
+        &[IntervalKind::Wald]
+    }
+
+    fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval> {
+        match kind {
+            IntervalKind::Wald => wald_interval(self.value, self.standard_error, level),
+            kind => Err(Error::NoInterval { kind, reason: "this estimate has a wald interval only" }),
+        }
+    }
+
+    fn note(&self) -> Option<&'static str> {
+        self.remark.map(Remark::text)
+    }
+}
+
+impl Rescale for MeanEstimate {
+    fn rescale(self, factor: f64) -> Result<Self> {
+        Self::new(self.value * factor, self.standard_error.map(|error| error * factor), self.remark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_must_be_numbers() {
+        for (value, error) in [(f64::NAN, None), (f64::INFINITY, None), (0.0, Some(-1.0)), (0.0, Some(f64::NAN))] {
+            assert!(MeanEstimate::new(value, error, None).is_err(), "{value} {error:?}");
+        }
+        let huge = MeanEstimate::new(1e300, Some(1.0), None).unwrap();
+        assert!(huge.rescale(1e300).is_err());
+        let none = MeanEstimate::new(1.0, None, Some(Remark::NobodyAnswered)).unwrap();
+        assert!(none.interval(IntervalKind::Wald, 0.95).is_err() && none.note().is_some());
+        let json = serde_json::to_string(&none).unwrap();
+        assert_eq!(json, r#"{"value":1.0,"standard_error":null,"remark":"nobody-answered"}"#);
+        assert_eq!(serde_json::from_str::<MeanEstimate>(&json).unwrap(), none);
+        assert!(serde_json::from_str::<MeanEstimate>(&json.replace("null", "-1.0")).is_err());
+    }
+}
