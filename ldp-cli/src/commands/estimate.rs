@@ -82,7 +82,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         warn(common.quiet, "--seed makes the noise repeatable: the result is not private");
     }
     if let Some(note) = estimate.note() {
-        warn(common.quiet, &format!("{note}"));
+        warn(common.quiet, note);
     }
     let record = Record {
         command: "estimate",
