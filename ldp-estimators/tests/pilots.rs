@@ -4,6 +4,8 @@
 //! Simulations have fixed seeds. An n·MSE over R replications has a relative standard error of about √(2/R) when errors
 //! are nearly normal; the tolerance is five of them (α = 6e-7), and for each law a mutant that the same test rejects.
 
+mod naive;
+
 use ldp_core::drive::{Summary, Tallies, Users};
 use ldp_core::model::Gaussian;
 use ldp_core::seed::{Purpose, stream};
@@ -20,50 +22,6 @@ fn epsilon(value: f64) -> Epsilon {
 
 fn pilot(level: f64, range: [f64; 2], sigma: f64, share: Share) -> BitwisePilot {
     BitwisePilot::new(epsilon(level), range, sigma, share).unwrap()
-}
-
-/// EstMean as it is written: raw counts in, scales from `finest` up, everything in whole numbers of a scale.
-fn naive(level: f64, [low, high]: [f64; 2], finest: i32, beta: f64, counts: &[[u64; 4]], debias: bool) -> f64 {
-    let e = level.exp();
-    let scales = counts.len() as i32;
-    let histogram = |j: i32| -> (f64, Vec<f64>) {
-        let raw = counts[(j - finest) as usize];
-        let k: u64 = raw.iter().sum();
-        let k = k as f64;
-        let h = |c: u64| if debias { (e + 3.0) / (e - 1.0) * (c as f64 - k / (e + 3.0)) } else { c as f64 };
-        (k, raw.iter().map(|&c| h(c)).collect())
-    };
-    let order = |h: &[f64]| {
-        let mut order = vec![0i64, 1, 2, 3];
-        order.sort_by(|&a, &b| h[b as usize].partial_cmp(&h[a as usize]).unwrap().then(a.cmp(&b)));
-        order
-    };
-    let width = |j: i32| 2f64.powi(j);
-    // Every integer c with c·2^j in the interval, by looking at all of them.
-    let inside = |interval: [f64; 2], j: i32| -> Vec<i64> {
-        let far = ((interval[0].abs().max(interval[1].abs()) / width(j)) as i64) + 2;
-        (-far..=far).filter(|&c| interval[0] <= c as f64 * width(j) && c as f64 * width(j) <= interval[1]).collect()
-    };
-    let mut j = finest + scales - 1;
-    let mut interval = [(low / width(j)).floor() * width(j), high];
-    while j >= finest {
-        let (k, h) = histogram(j);
-        let psi = (level + 4.0) / (level * 2f64.sqrt()) * (k * (8.0 * f64::from(scales) / beta).ln()).sqrt();
-        let top = order(&h)[0];
-        if h[top as usize] < 0.52 * k + psi {
-            break;
-        }
-        let fitting: Vec<i64> = inside(interval, j).into_iter().filter(|c| c.rem_euclid(4) == top).collect();
-        assert!(fitting.len() < 2, "c must be unique");
-        let Some(&c) = fitting.first() else { break };
-        interval = [c as f64 * width(j), (c + 1) as f64 * width(j)];
-        j -= 1;
-    }
-    j = j.max(finest);
-    let (_, h) = histogram(j);
-    let top = &order(&h)[..2];
-    let last = inside(interval, j).into_iter().rev().find(|c| top.contains(&c.rem_euclid(4)));
-    last.map_or(interval[0], |c| c as f64 * width(j))
 }
 
 fn locate(pilot: &BitwisePilot, counts: &[[u64; 4]]) -> f64 {
@@ -108,13 +66,13 @@ fn the_pilot_is_its_definition() {
             });
             let counts: Vec<[u64; 4]> = drawn.collect();
             let found = locate(&pilot, &counts);
-            assert_eq!(found, naive(level, range, finest, 0.05, &counts, true), "theta {theta}");
-            raw_differs += u32::from(found != naive(level, range, finest, 0.05, &counts, false));
+            assert_eq!(found, naive::mean(level, range, finest, 0.05, &counts, true), "theta {theta}");
+            raw_differs += u32::from(found != naive::mean(level, range, finest, 0.05, &counts, false));
             descents += u32::from((found - theta).abs() <= 3.0 * sigma);
             // Noise: any residue may win anywhere, also one that no multiple in the interval has.
             let mut draw = |_: &[u64; 4]| std::array::from_fn(|_| rng.random_range(0..k).pow(2));
             let noise: Vec<[u64; 4]> = counts.iter().map(&mut draw).collect();
-            assert_eq!(locate(&pilot, &noise), naive(level, range, finest, 0.05, &noise, true));
+            assert_eq!(locate(&pilot, &noise), naive::mean(level, range, finest, 0.05, &noise, true));
         }
     }
     // Raw counts, a known mistake, are another estimator; and the pilot finds what it should.
