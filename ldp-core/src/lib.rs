@@ -45,8 +45,8 @@ pub mod error;
 pub mod inference;
 pub mod json;
 pub mod mechanism;
+pub mod mixed;
 pub mod model;
-pub mod numbered;
 pub mod seed;
 pub mod special;
 pub mod staged;
@@ -61,7 +61,7 @@ pub use inference::{Inference, Interval, IntervalKind};
 pub use mechanism::{
     Density, DrawTally, Finite, Mechanism, Numerics, Publish, RealReports, Rescale, Unbiased, UnbiasedVector,
 };
+pub use mixed::Mixed;
 pub use model::{Cdf, Model, Score};
-pub use numbered::Numbered;
 pub use staged::{Group, Population, Round, StagedEstimator, Step, StepOf, run};
 pub use tally::{Averages, Bits, Counts, Sum, Tally, VectorSum};

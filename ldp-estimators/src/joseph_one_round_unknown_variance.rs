@@ -5,8 +5,7 @@ use crate::bitwise_spread::BitwiseSpread;
 use crate::joseph_unknown_variance::mean;
 use crate::{BitwisePilot, MeanEstimate};
 use ldp_core::{
-    Counts, Either, Epsilon, Error, Finite, Group, Inference, Numbered, Result, Round, StagedEstimator, Step, StepOf,
-    Sum,
+    Counts, Epsilon, Error, Finite, Group, Inference, Mixed, Result, Round, StagedEstimator, Step, StepOf, Sum,
 };
 use ldp_mechanisms::{LatticeLaplace, Residue};
 use serde::{Deserialize, Serialize};
@@ -81,12 +80,11 @@ impl JosephOneRoundUnknownVariance {
             return Err(Error::TooFew { name: "users", least, value: users });
         }
         let residues = pilot.groups(group);
-        let mut groups: Vec<_> = residues
-            .map(|Group { question, users }| Group { question: Either::First(Numbered(question)), users })
-            .collect();
+        let mut groups: Vec<_> =
+            residues.map(|Group { question, users }| Group { question: Mixed::First(question), users }).collect();
         for exponent in pilot.exponents() {
             for i in 1..=rho {
-                groups.push(Group { question: Either::Second(self.lattice(exponent, i, rho)?), users: each });
+                groups.push(Group { question: Mixed::Second(self.lattice(exponent, i, rho)?), users: each });
             }
         }
         Ok(groups)
@@ -94,15 +92,15 @@ impl JosephOneRoundUnknownVariance {
 }
 
 impl StagedEstimator for JosephOneRoundUnknownVariance {
-    type Question = Either<Numbered<Residue>, LatticeLaplace>;
-    type Tally = Either<Numbered<Counts>, Sum>;
+    type Question = Mixed<Residue, LatticeLaplace>;
+    type Tally = Mixed<Counts, Sum>;
     type State = JosephOneRoundUnknownVarianceState;
     type Estimate = MeanEstimate;
 
     fn tally(&self, question: &Self::Question) -> Self::Tally {
         match question {
-            Either::First(Numbered(residue)) => Either::First(Numbered(Counts::new(residue.reports()))),
-            Either::Second(_) => Either::Second(Sum::default()),
+            Mixed::First(residue) => Mixed::First(Counts::new(residue.reports())),
+            Mixed::Second(_) => Mixed::Second(Sum::default()),
         }
     }
 
@@ -118,7 +116,7 @@ impl StagedEstimator for JosephOneRoundUnknownVariance {
             return Err(Error::TallyCount { expected, found: answers.len() });
         }
         let (first, second) = answers.split_at(scales);
-        let counts = |tally: &Self::Tally| tally.first("the pilot's groups").map(|tally| tally.0.clone());
+        let counts = |tally: &Self::Tally| tally.first().cloned();
         let first = first.iter().map(counts).collect::<Result<Vec<_>>>()?;
         let debiased = pilot.debias(first.iter())?;
         let (found, sigma) = (pilot.locate(&debiased), self.spread.exponent(&debiased));
@@ -134,7 +132,7 @@ impl StagedEstimator for JosephOneRoundUnknownVariance {
             return Err(Error::TooFew { name: "lattices", least: 1, value: rho });
         };
         let place = (sigma - pilot.exponents().start) as usize * rho as usize + place;
-        let sum = second[place].second("the groups of the lattices")?;
+        let sum = second[place].second()?;
         let about_point = mean(lattice.noise(), *sum, 0.0)?;
         let value = lattice.nearest(found.value()) + about_point.value();
         Ok(Step::Done(MeanEstimate::new(value, about_point.standard_error(), about_point.remark())?))

@@ -4,8 +4,8 @@ use crate::bitwise_pilot::exp2;
 use crate::bitwise_spread::BitwiseSpread;
 use crate::{BitwisePilot, MeanEstimate, PilotEstimate, Remark};
 use ldp_core::{
-    Averages, Counts, Either, Epsilon, Error, Finite, Group, Numbered, Result, Round, StagedEstimator, Step, StepOf,
-    Sum, Tally, Unbiased,
+    Averages, Counts, Epsilon, Error, Finite, Group, Mixed, Result, Round, StagedEstimator, Step, StepOf, Sum, Tally,
+    Unbiased,
 };
 use ldp_mechanisms::{Laplace, Range, Residue};
 use serde::{Deserialize, Serialize};
@@ -90,22 +90,21 @@ impl JosephUnknownVariance {
 }
 
 impl StagedEstimator for JosephUnknownVariance {
-    type Question = Either<Numbered<Residue>, Laplace>;
-    type Tally = Either<Numbered<Counts>, Sum>;
+    type Question = Mixed<Residue, Laplace>;
+    type Tally = Mixed<Counts, Sum>;
     type State = JosephUnknownVarianceState;
     type Estimate = MeanEstimate;
 
     fn tally(&self, question: &Self::Question) -> Self::Tally {
         match question {
-            Either::First(Numbered(residue)) => Either::First(Numbered(Counts::new(residue.reports()))),
-            Either::Second(_) => Either::Second(Sum::default()),
+            Mixed::First(residue) => Mixed::First(Counts::new(residue.reports())),
+            Mixed::Second(_) => Mixed::Second(Sum::default()),
         }
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
         let groups = self.spread.pilot().groups(self.group(users)?);
-        let groups =
-            groups.map(|Group { question, users }| Group { question: Either::First(Numbered(question)), users });
+        let groups = groups.map(|Group { question, users }| Group { question: Mixed::First(question), users });
         Ok(Step::Ask { round: Round::Many(groups.collect()), state: JosephUnknownVarianceState::Pilot { users } })
     }
 
@@ -113,19 +112,19 @@ impl StagedEstimator for JosephUnknownVariance {
         let pilot = self.spread.pilot();
         match state {
             JosephUnknownVarianceState::Pilot { users } => {
-                let counts = |tally: &Self::Tally| tally.first("the pilot's round").map(|tally| tally.0.clone());
+                let counts = |tally: &Self::Tally| tally.first().cloned();
                 let answers = answers.iter().map(counts).collect::<Result<Vec<_>>>()?;
                 let scales = pilot.debias(answers.iter())?;
                 let (found, sigma) = (pilot.locate(&scales), self.spread.exponent(&scales));
                 let left = users - self.group(users)? * u64::from(pilot.scales());
-                let round = Round::one(Either::Second(self.second(users, found, sigma)?), left);
+                let round = Round::one(Mixed::Second(self.second(users, found, sigma)?), left);
                 Ok(Step::Ask { round, state: JosephUnknownVarianceState::Clipped { users, found, sigma } })
             }
             JosephUnknownVarianceState::Clipped { users, found, sigma } => {
                 self.spread.check_exponent(sigma)?;
                 let question = self.second(users, found, sigma)?;
                 let [answer] = answers else { return Err(Error::TallyCount { expected: 1, found: answers.len() }) };
-                let sum = answer.second("the second round")?;
+                let sum = answer.second()?;
                 Ok(Step::Done(mean(&question, *sum, found.value())?))
             }
         }

@@ -3,8 +3,10 @@
 use crate::vector_mean::{check_coordinates, only};
 use crate::vector_sign::{finished, round};
 use crate::{VectorEstimate, VectorRemark, VectorSign, VectorState, coordinate_variance, psi};
-use ldp_core::{Averages, Bits, Epsilon, Error, Group, Result, Round, StagedEstimator, Step, StepOf, Tally, VectorSum};
-use ldp_mechanisms::{CoordinateSign, Mixed, PrivUnitG, ResidualDirection};
+use ldp_core::{
+    Averages, Bits, Epsilon, Error, Group, Mixed, Result, Round, StagedEstimator, Step, StepOf, Tally, VectorSum,
+};
+use ldp_mechanisms::{CoordinateSign, PrivUnitG, ResidualDirection};
 use serde::{Deserialize, Serialize};
 
 /// How the second stage of a [`VectorGaussian`] asks.

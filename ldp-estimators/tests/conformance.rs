@@ -9,7 +9,8 @@ use ldp_core::conformance::{
 use ldp_core::drive::Tallies;
 use ldp_core::model::{Gaussian, Poisson};
 use ldp_core::{
-    Bits, Epsilon, Finite, Inference, Mechanism, Population, Publish, Rescale, StagedEstimator, Step, Tally, run,
+    Bits, Either, Epsilon, Finite, Inference, Mechanism, Population, Publish, Rescale, StagedEstimator, Step, Tally,
+    run,
 };
 use ldp_estimators::{
     BitwisePilot, Joseph, JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Liu, OneStage, Piloted,
@@ -161,19 +162,18 @@ fn liu_from_a_pilot() {
     check_all(&Piloted::new(pilot, liu), sigma, theta, &[1, 800, 1000], 3);
 }
 
-/// The laws of a protocol whose reports are numbers.
-fn check_real<E>(estimator: &E, sigma: f64, theta: f64, users: &[u64], seed: u64)
+/// The laws of a protocol that asks for residues and for noisy values.
+fn check_mixed<E>(estimator: &E, sigma: f64, theta: f64, users: &[u64], seed: u64)
 where
-    E: StagedEstimator<Question: Mechanism<Input = f64, Report = f64> + Serialize + DeserializeOwned>,
-    E::Tally: Tally<Report = f64> + Clone + Serialize + DeserializeOwned,
+    E: StagedEstimator<Question: Mechanism<Input = f64, Report = Either<u32, f64>> + Serialize + DeserializeOwned>,
+    E::Tally: Tally<Report = Either<u32, f64>> + Clone + Serialize + DeserializeOwned,
     E::State: Clone + Serialize + DeserializeOwned,
     E::Estimate: Inference + PartialEq + Debug + Serialize + DeserializeOwned,
 {
-    // Residues are 0 to 3; noisy values may be anything.
     let examples = |question: &E::Question| {
         let mut tally = estimator.tally(question);
-        let all = [0.0, 1.0, 2.0, 3.0, -1e6, 0.5, 1e6];
-        all.into_iter().filter(|&report| tally.push(report, 1).is_ok()).collect()
+        let all = [0, 1, 2, 3].map(Either::First).into_iter().chain([-1e6, 0.0, 0.5, 1e6].map(Either::Second));
+        all.filter(|&report| tally.push(report, 1).is_ok()).collect()
     };
     check_edges_with(estimator, users, &examples).unwrap();
     check_replay_with(estimator, users, &examples).unwrap();
@@ -189,9 +189,9 @@ fn joseph_unknown_variance() {
     for (seed, (range, sigma, theta)) in (0..).zip(RANGES) {
         let pilot = BitwisePilot::new(epsilon, range, sigma / 2.0, Share::HALF).unwrap();
         let two = JosephUnknownVariance::new(epsilon, pilot.clone(), 2.0 * sigma).unwrap();
-        check_real(&two, sigma, theta, &[1, 20_001], seed);
+        check_mixed(&two, sigma, theta, &[1, 20_001], seed);
         let one = JosephOneRoundUnknownVariance::new(epsilon, pilot, 2.0 * sigma).unwrap();
-        check_real(&one, sigma, theta, &[1, 20_001], seed);
+        check_mixed(&one, sigma, theta, &[1, 20_001], seed);
     }
 }
 

@@ -7,7 +7,7 @@ use ldp_core::model::Gaussian;
 use ldp_core::seed::{Purpose, stream};
 use ldp_core::special::normal;
 use ldp_core::{
-    Averages, Either, Epsilon, Inference, Mechanism, Population, StagedEstimator, Step, Tally, Unbiased, run,
+    Averages, Epsilon, Inference, Mechanism, Mixed, Population, StagedEstimator, Step, Tally, Unbiased, run,
 };
 use ldp_estimators::{BitwisePilot, JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Share};
 use rand::RngExt;
@@ -50,15 +50,15 @@ fn the_second_round_is_where_and_as_wide_as_it_should_be() {
                 tallies.push(tally);
             }
             let raw = tallies.iter().map(|tally| {
-                let Either::First(counts) = tally else { panic!("residues") };
-                <[u64; 4]>::try_from(counts.0.counts()).unwrap()
+                let Mixed::First(counts) = tally else { panic!("residues") };
+                <[u64; 4]>::try_from(counts.counts()).unwrap()
             });
             let raw: Vec<[u64; 4]> = raw.collect();
             // The coarsest scale is at least four times the largest σ.
             assert!(finest(sigma_low) + raw.len() as i32 > finest(4.0 * sigma_high));
             let Step::Ask { round, state } = estimator.advance(state, &tallies).unwrap() else { panic!() };
             let [group] = round.groups() else { panic!("one group") };
-            let Either::Second(laplace) = group.question else { panic!("a noisy value") };
+            let Mixed::Second(laplace) = group.question else { panic!("a noisy value") };
             let guess = naive::mean(level, range, finest(sigma_low), 0.05, &raw, true);
             let exponent = naive::exponent(level, finest(sigma_low), 0.05, &raw);
             exponents.push(f64::from(exponent) - sigma.log2());
@@ -69,7 +69,7 @@ fn the_second_round_is_where_and_as_wide_as_it_should_be() {
             // The mean of the second round, decoded.
             let mut tally = estimator.tally(&group.question);
             users.answer(group, &mut tally).unwrap();
-            let Either::Second(sum) = tally else { panic!() };
+            let Mixed::Second(sum) = tally else { panic!() };
             let Step::Done(estimate) = estimator.advance(state, &[tally]).unwrap() else { panic!() };
             assert!((estimate.value() - laplace.decode(sum.mean().unwrap())).abs() < 1e-12);
             assert!((estimate.value() - theta).abs() < 6.0 * estimate.standard_error().unwrap() + 0.05 * sigma);
@@ -98,8 +98,8 @@ fn one_round_uses_the_lattice_that_passes_closest() {
                 let mut tally = unknown.tally(&group.question);
                 users.answer(group, &mut tally).unwrap();
                 match &tally {
-                    Either::First(counts) => raw.push(<[u64; 4]>::try_from(counts.0.counts()).unwrap()),
-                    Either::Second(sum) => sums.push((group.users, sum.mean().unwrap())),
+                    Mixed::First(counts) => raw.push(<[u64; 4]>::try_from(counts.counts()).unwrap()),
+                    Mixed::Second(sum) => sums.push((group.users, sum.mean().unwrap())),
                 }
                 tallies.push(tally);
             }

@@ -15,14 +15,14 @@ use ldp_core::erased::{Fidelity, Setting, erase_vectors};
 use ldp_core::model::Gaussian;
 use ldp_core::seed::{Purpose, stream};
 use ldp_core::{
-    Bits, Either, Epsilon, Error, Group, Inference, Mechanism, Numerics, Population, Result, StagedEstimator, Step,
-    Tally, UnbiasedVector, VectorSum, run,
+    Bits, Either, Epsilon, Error, Group, Inference, Mechanism, Mixed, Numerics, Population, Result, StagedEstimator,
+    Step, Tally, UnbiasedVector, VectorSum, run,
 };
 use ldp_estimators::{
     Method, VectorEstimate, VectorGaussian, VectorMean, VectorRemark, VectorSign, VectorState, coordinate_variance,
     direction_variance, psi,
 };
-use ldp_mechanisms::{CoordinateSign, DuchiL2, DuchiLinf, Mixed, PrivUnitG, ProjUnit, ResidualDirection, Sign};
+use ldp_mechanisms::{CoordinateSign, DuchiL2, DuchiLinf, PrivUnitG, ProjUnit, ResidualDirection, Sign};
 use seen::{FAR, Seen};
 
 fn epsilon(value: f64) -> Epsilon {

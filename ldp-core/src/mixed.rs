@@ -1,6 +1,10 @@
 //! One of two questions whose reports are of different kinds.
 
-use ldp_core::{Either, Epsilon, Error, Mechanism, Numerics, Result, Tally};
+use crate::either::Either;
+use crate::epsilon::Epsilon;
+use crate::error::{Error, Result};
+use crate::mechanism::{Mechanism, Numerics};
+use crate::tally::Tally;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Questions with the same report are better joined by [`Either`], which adds nothing to what users send.
 ///
 /// ```
-/// use ldp_core::{Bits, Either, Sum, Tally};
-/// use ldp_mechanisms::Mixed;
+/// use ldp_core::{Bits, Either, Mixed, Sum, Tally};
 /// let mut tally: Mixed<Bits, Sum> = Mixed::First(Bits::default());
 /// tally.push(Either::First(1), 1)?;
 /// assert!(tally.push(Either::Second(0.5), 1).is_err());
@@ -107,7 +110,7 @@ impl<A: Tally, B: Tally> Tally for Mixed<A, B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::{Bits, Sum};
+    use crate::tally::{Bits, Sum};
 
     #[test]
     fn kinds_do_not_mix() {
