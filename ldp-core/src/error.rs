@@ -132,6 +132,24 @@ pub enum Error {
         /// Reports to be added.
         times: u64,
     },
+    /// A family whose score does not average to zero: it has no Fisher information in the usual sense.
+    #[error("the family is not regular at theta {}: its score has mean {} instead of 0", Short(*theta), Short(*mean_score))]
+    NotRegular {
+        /// The parameter.
+        theta: f64,
+        /// The mean of the score.
+        mean_score: f64,
+    },
+    /// An integral that is infinite, or that did not settle.
+    #[error("{what} is infinite or could not be computed: the integral reached {} with an error of {}", Short(*value), Short(*error))]
+    Integral {
+        /// What was integrated.
+        what: &'static str,
+        /// The value it had reached.
+        value: f64,
+        /// The error estimated for it.
+        error: f64,
+    },
     /// Tallies of questions with different alphabets.
     #[error("a tally over {found} reports does not fit a question with {expected}")]
     TallyAlphabet {

@@ -106,6 +106,12 @@ pub trait RealReports: Density + Mechanism<Input = f64, Report = f64> {
     /// exponentially, or is zero.
     fn breaks(&self, input: f64) -> Vec<f64>;
 
+    /// The inputs at which $x \mapsto q(z \mid x)$ has a jump or a kink, increasing. By default none are known, and
+    /// quadrature has to find them.
+    fn input_breaks(&self, _report: f64) -> Vec<f64> {
+        Vec::new()
+    }
+
     /// Reports of positive probability, increasing, the same for every input. There `ln_density` is the logarithm of
     /// that probability, elsewhere of the density.
     fn atoms(&self) -> Vec<f64> {

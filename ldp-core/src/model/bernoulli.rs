@@ -1,4 +1,4 @@
-use super::{Cdf, Model, Score};
+use super::{Cdf, Model, Score, Support};
 use crate::error::{Result, require};
 use rand::{Rng, RngExt};
 
@@ -67,5 +67,9 @@ impl Score for Bernoulli {
 
     fn information(&self, theta: f64) -> f64 {
         theta.recip() + (1.0 - theta).recip()
+    }
+
+    fn support(&self, _theta: f64) -> Support {
+        Support::Whole { first: 0.0, last: 1.0 }
     }
 }

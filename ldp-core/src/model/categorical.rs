@@ -1,4 +1,4 @@
-use super::{Cdf, ManyParameters, Model, Score};
+use super::{Cdf, ManyParameters, Model, Score, Support};
 use crate::error::{Error, Result, require};
 use rand::{Rng, RngExt};
 
@@ -106,6 +106,10 @@ impl Score for Categorical {
 
     fn information(&self, theta: f64) -> f64 {
         theta.recip() + (1.0 - theta).recip()
+    }
+
+    fn support(&self, _theta: f64) -> Support {
+        Support::Whole { first: 0.0, last: f64::from(self.size - 1) }
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Cdf, Model, Score};
+use super::{Cdf, Model, Score, Support};
 use crate::error::{Result, require};
 use rand::Rng;
 use rand_distr::{Distribution, Exp1};
@@ -59,5 +59,9 @@ impl Score for Exponential {
 
     fn information(&self, theta: f64) -> f64 {
         (theta * theta).recip()
+    }
+
+    fn support(&self, _theta: f64) -> Support {
+        Support::Interval { low: 0.0, high: f64::INFINITY, kinks: Vec::new() }
     }
 }

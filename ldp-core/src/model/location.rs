@@ -1,6 +1,6 @@
 //! What the location families share: $X = \theta + s Z$ with a standard variable $Z$ and a known scale $s$.
 
-use super::{Cdf, Score};
+use super::{Cdf, Score, Support};
 use crate::error::{Result, require};
 
 /// A location family $X = \theta + s Z$, by the law of its standard variable $Z$, symmetric about zero or not.
@@ -119,6 +119,11 @@ impl<L: Location + ?Sized> Score for L {
 
     fn information(&self, _theta: f64) -> f64 {
         self.information_at_unit_scale() / (self.scale() * self.scale())
+    }
+
+    fn support(&self, theta: f64) -> Support {
+        let kinks = if self.kink() { vec![theta] } else { Vec::new() };
+        Support::Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, kinks }
     }
 }
 

@@ -76,6 +76,27 @@ pub trait Cdf {
     }
 }
 
+/// Where the observations of a family lie, and where its density is not smooth: what quadrature has to know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Support {
+    /// A density on an interval, whose ends may be infinite.
+    Interval {
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+        /// Points inside at which the density or the score jumps or has a kink, increasing.
+        kinks: Vec<f64>,
+    },
+    /// Probabilities of whole numbers.
+    Whole {
+        /// The smallest.
+        first: f64,
+        /// The largest; may be infinite.
+        last: f64,
+    },
+}
+
 /// The likelihood of a family: log density (or log probability) and its derivative in $\theta$. Object safe.
 pub trait Score {
     /// $\ln p_\theta(x)$; minus infinity outside the support.
@@ -86,6 +107,11 @@ pub trait Score {
 
     /// The information of one unsanitised observation, $E_\theta[score^2]$.
     fn information(&self, theta: f64) -> f64;
+
+    /// Where observations lie under `theta`. By default the whole line, smoothly.
+    fn support(&self, _theta: f64) -> Support {
+        Support::Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, kinks: Vec::new() }
+    }
 }
 
 /// A family with several parameters at once. Object safe.

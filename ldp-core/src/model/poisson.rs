@@ -1,4 +1,4 @@
-use super::{Cdf, Model, Score};
+use super::{Cdf, Model, Score, Support};
 use crate::error::{Result, require};
 use crate::special::gamma;
 use crate::special::saddle::{LN_SQRT_TWO_PI, deviance, stirling_error};
@@ -87,5 +87,9 @@ impl Score for Poisson {
 
     fn information(&self, theta: f64) -> f64 {
         theta.recip()
+    }
+
+    fn support(&self, _theta: f64) -> Support {
+        Support::Whole { first: 0.0, last: f64::INFINITY }
     }
 }
