@@ -136,7 +136,7 @@ pub trait Inference {
 /// ```
 pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Result<Interval> {
     check_level(level)?;
-    let reason = "the counts lie at the boundary and give no standard error";
+    let reason = "the answers give no standard error";
     let error = standard_error.ok_or(Error::NoInterval { kind: IntervalKind::Wald, reason })?;
     // By the upper tail: (1 + level) / 2 would round for a level close to one.
     let half = -crate::special::normal::quantile((1.0 - level) / 2.0) * error;

@@ -38,7 +38,8 @@ pub(crate) fn check_deployable<Q: Mechanism>() -> Result<()> {
 /// # Laws
 /// - `privatize` follows a channel $q(\cdot\mid x)$ with $q(z\mid x) \le e^{\varepsilon} q(z\mid y)$ for all
 ///   $x, y, z$, where ε is [`epsilon`](Self::epsilon): computed from the channel's own numbers, not stored.
-/// - The number of random words drawn does not depend on `input`.
+/// - The number of random words drawn does not depend on `input`; for an exact sampler, it also says nothing that the
+///   report does not say, so that who can count words, or time them, learns no more.
 ///
 /// The generator is always the caller's. A third party's mechanism in full: `examples/custom-mechanism`.
 pub trait Mechanism {

@@ -1,6 +1,6 @@
 //! The scale of a Gaussian from the residues of a bitwise pilot.
 
-use crate::bitwise_pilot::{BitwisePilot, Scale, floor_log2};
+use crate::bitwise_pilot::{BitwisePilot, Scale, exp2, floor_log2};
 use ldp_core::Result;
 use ldp_core::error::require;
 
@@ -24,9 +24,11 @@ impl BitwiseSpread {
     pub fn new(pilot: BitwisePilot, sigma_high: f64) -> Result<Self> {
         require(sigma_high > 0.0 && sigma_high.is_finite(), "sigma-high", "positive and finite", sigma_high)?;
         let finest = pilot.exponents().start;
-        let wanted = floor_log2(sigma_high) + 3 - finest;
-        let scales = u32::try_from(wanted).unwrap_or(0).max(pilot.scales());
-        Ok(Self { pilot: pilot.with_scales(scales)? })
+        require(sigma_high >= exp2(finest), "sigma-high", "at least the smallest sigma", sigma_high)?;
+        // The exponent of the smallest power of two that is not below 4 sigma_high.
+        let least = floor_log2(4.0 * sigma_high);
+        let coarsest = least + i32::from(exp2(least) < 4.0 * sigma_high);
+        Ok(Self { pilot: pilot.on_at_least((coarsest - finest).unsigned_abs() + 1)? })
     }
 
     pub fn pilot(&self) -> &BitwisePilot {
@@ -42,7 +44,7 @@ impl BitwiseSpread {
 
     /// The fewest users per scale with which a scale can fail to be concentrated, and any can pass for the mean.
     pub fn fewest_per_scale(&self) -> u64 {
-        let least = (self.slack() / 0.47).powi(2).floor() as u64 + 1;
+        let least = ((self.slack() / 0.47).powi(2).floor() as u64).saturating_add(1);
         least.max(self.pilot.fewest_per_scale())
     }
 

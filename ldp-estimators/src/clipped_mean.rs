@@ -105,7 +105,9 @@ pub(crate) fn decoded<Q: Unbiased>(question: &Q, answers: &impl Averages) -> Res
     };
     // Decoding is affine: its slope is the difference of any two values one apart.
     let slope = (question.decode(1.0) - question.decode(0.0)).abs();
-    let error = answers.standard_error().map(|error| slope * error).filter(|error| error.is_finite());
+    let error = answers.standard_error().map(|error| slope * error);
+    // When all bits agree their spread says nothing about the error.
+    let error = error.filter(|&error| error.is_finite() && error > 0.0);
     MeanEstimate::new(question.decode(mean), error, None)
 }
 

@@ -283,9 +283,9 @@ impl ClippedMomentsUnknownVariance {
     /// At level ε, for values with a standard deviation of at most `sigma_max` and a mean in `range`. The floor of the
     /// variance is $\sigma_{\max}^2/n$.
     pub fn new(epsilon: Epsilon, sigma_max: f64, range: Range) -> Result<Self> {
-        require(sigma_max > 0.0 && sigma_max.is_finite(), "sigma-max", "positive and finite", sigma_max)?;
+        require(sigma_max > 0.0 && sigma_max.is_finite(), "sigma-high", "positive and finite", sigma_max)?;
         let least = sigma_max * sigma_max / u64::MAX as f64;
-        require(least > 0.0, "sigma-max", "so large that its square is a number", sigma_max)?;
+        require(least > 0.0, "sigma-high", "so large that its square is a number", sigma_max)?;
         let estimator = Self { epsilon, sigma_max, range, floor: None };
         estimator.questions(u64::MAX).map(|_| estimator)
     }
@@ -293,7 +293,7 @@ impl ClippedMomentsUnknownVariance {
     /// The same with another floor of the variance: positive, at most the square of `sigma_max`.
     pub fn with_floor(self, floor: f64) -> Result<Self> {
         let most = self.sigma_max * self.sigma_max;
-        require(floor > 0.0 && floor <= most, "floor", "positive and at most the square of sigma-max", floor)?;
+        require(floor > 0.0 && floor <= most, "floor", "positive and at most the square of sigma-high", floor)?;
         Ok(Self { floor: Some(floor), ..self })
     }
 

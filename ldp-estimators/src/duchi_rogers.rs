@@ -53,10 +53,10 @@ impl DuchiRogers {
 
 /// A range with two finite ends that differ from its centre.
 fn check_radius(centre: f64, radius: f64) -> Result<()> {
-    require(radius > 0.0 && radius.is_finite(), "radius", "positive and finite", radius)?;
+    require(radius > 0.0 && radius.is_finite(), "range", "positive and finite", radius)?;
     require(centre.is_finite(), "centre", "finite", centre)?;
     let finite = (centre - radius).is_finite() && (centre + radius).is_finite();
-    require(finite, "radius", "so small that the ends of the range are finite", radius)
+    require(finite, "range", "so small that its ends are finite", radius)
 }
 
 impl StagedEstimator for DuchiRogers {
@@ -194,14 +194,20 @@ impl Inference for RangeEstimate {
         } else if self.stage.answers().users() == 0 {
             Some("nobody answered: the value is the centre of the range")
         } else {
-            Some("the count points beyond the range: the value is the end of the range")
+            Some("the count points beyond the range: the value is its end, and the range may be wrong")
         }
     }
 }
 
 impl Rescale for RangeEstimate {
     fn rescale(self, factor: f64) -> Result<Self> {
-        Self::new(self.stage.rescale(factor)?, self.radius * factor)
+        let stage = self.stage.rescale(factor)?;
+        if factor == 1.0 {
+            return Self::new(stage, self.radius);
+        }
+        // The change of unit rounds centre and radius: a mean at the very end of the range must not fall out of it.
+        let radius = self.radius * factor;
+        Self::new(stage, radius + 4.0 * f64::EPSILON * radius.max(stage.threshold().abs()))
     }
 }
 
@@ -241,11 +247,17 @@ mod tests {
         for plus in [0, 37, 50, 90, 100] {
             let unit = estimate(0.25, 1.5, plus, 100);
             let wide = unit.rescale(4.0).unwrap();
-            assert_eq!(wide.value(), 4.0 * unit.value());
+            assert!((wide.value() - 4.0 * unit.value()).abs() < 1e-14);
             assert_eq!(wide.standard_error(), unit.standard_error().map(|error| 4.0 * error));
-            assert_eq!(wide.range(), (-5.0, 7.0));
+            let (low, high) = wide.range();
+            assert!((low + 5.0).abs() < 1e-13 && (high - 7.0).abs() < 1e-13);
             assert!(unit.rescale(1.5e308).is_err());
         }
+        // 0.45/0.3 times 0.3 is below 0.45: a mean at the end of the range is still in every interval that reaches it.
+        let (range, sigma) = (0.45, 0.3);
+        assert!(range / sigma * sigma < range);
+        let end = estimate(0.0, range / sigma, 70, 100).rescale(sigma).unwrap();
+        assert!(end.interval(IntervalKind::Exact, 0.95).unwrap().contains(range));
         let json = serde_json::to_string(&estimate(0.25, 1.5, 4, 9)).unwrap();
         assert_eq!(serde_json::from_str::<RangeEstimate>(&json).unwrap(), estimate(0.25, 1.5, 4, 9));
         for to in ["0.0", "-1.0", "null", r#"1.5,"low":0.0"#] {

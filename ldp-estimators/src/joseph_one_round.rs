@@ -1,6 +1,6 @@
 //! Joseph et al. for a known σ in one round: every possible second question is asked at once.
 
-use crate::{BitwisePilot, MeanEstimate, Remark, SignStage};
+use crate::{BitwisePilot, Caution, MeanEstimate, Remark, SignStage};
 use ldp_core::error::require;
 use ldp_core::{
     Bits, Counts, Epsilon, Error, Finite, Group, Rescale, Result, Round, StagedEstimator, Step, StepOf, Tally,
@@ -71,7 +71,7 @@ impl JosephOneRound {
         let (period, lattices) = self.lattices(users);
         let left = users - taken;
         if left < lattices {
-            return Err(Error::TooFew { name: "users", least: self.fewest(taken), value: users });
+            return Err(Error::TooFew { name: "users", least: lattices, value: left });
         }
         let mut groups: Vec<_> = self.pilot.groups(group).collect();
         for i in 0..lattices {
@@ -87,9 +87,12 @@ impl JosephOneRound {
         (i + 1) as f64 / PER_SIGMA * self.sigma
     }
 
-    /// The fewest users that give every lattice one.
-    fn fewest(&self, taken: u64) -> u64 {
-        (taken..).find(|&users| users - taken >= self.lattices(users).1).unwrap_or(u64::MAX)
+    /// The fewest users that give every lattice one, more than `users`.
+    fn fewest(&self, users: u64) -> u64 {
+        fewest(users, |users| {
+            let taken = self.pilot.group(users, self.pilot.fewest_per_scale())? * u64::from(self.pilot.scales());
+            Ok((users - taken, self.lattices(users).1))
+        })
     }
 
     /// The lattice that passes closest to the guess, and its point there.
@@ -106,6 +109,32 @@ impl JosephOneRound {
     }
 }
 
+/// The error of too few users with the smallest number that is enough for all groups, not for one of them.
+pub(crate) fn too_few(error: Error, users: u64, fewest: impl Fn() -> u64) -> Error {
+    match error {
+        Error::TooFew { name: "users", .. } => Error::TooFew { name: "users", least: fewest(), value: users },
+        other => other,
+    }
+}
+
+/// The fewest users, at least `users`, of whom as many are left as are needed, by `left_and_needed`.
+///
+/// One user more leaves at most one more, so every step is one that has to be taken.
+pub(crate) fn fewest(mut users: u64, left_and_needed: impl Fn(u64) -> Result<(u64, u64)>) -> u64 {
+    loop {
+        let missing = match left_and_needed(users) {
+            Ok((left, needed)) => needed.saturating_sub(left),
+            Err(Error::TooFew { name: "users", least, .. }) => least.saturating_sub(users),
+            Err(_) => 0,
+        };
+        match users.checked_add(missing) {
+            Some(_) if missing == 0 => return users,
+            Some(more) => users = more,
+            None => return u64::MAX,
+        }
+    }
+}
+
 impl StagedEstimator for JosephOneRound {
     type Question = Residue;
     type Tally = Counts;
@@ -117,7 +146,8 @@ impl StagedEstimator for JosephOneRound {
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
-        Ok(Step::Ask { round: Round::Many(self.groups(users)?), state: JosephOneRoundState { users } })
+        let groups = self.groups(users).map_err(|error| too_few(error, users, || self.fewest(users)))?;
+        Ok(Step::Ask { round: Round::Many(groups), state: JosephOneRoundState { users } })
     }
 
     fn advance(&self, JosephOneRoundState { users }: JosephOneRoundState, answers: &[Counts]) -> Result<StepOf<Self>> {
@@ -129,7 +159,10 @@ impl StagedEstimator for JosephOneRound {
         let (first, second) = answers.split_at(scales);
         let found = self.pilot.locate(&self.pilot.debias(first.iter())?);
         let (lattice, point) = self.closest(users, found.value());
-        let answer = &second[lattice];
+        // A state from outside may name a number of users without lattices.
+        let Some(answer) = second.get(lattice) else {
+            return Err(Error::TallyCount { expected, found: answers.len() });
+        };
         let &[above, _] = answer.counts() else {
             return Err(Error::TallyAlphabet { expected: 2, found: answer.counts().len() });
         };
@@ -137,10 +170,11 @@ impl StagedEstimator for JosephOneRound {
         let stage = stage.rescale(self.sigma)?;
         let remark = match stage.estimate() {
             None if answer.users() == 0 => Some(Remark::NobodyAnswered),
-            None => Some(Remark::Boundary),
+            None => Some(Remark::Fallback),
             Some(_) => None,
         };
         let value = stage.estimate().unwrap_or(point);
-        Ok(Step::Done(MeanEstimate::new(value, stage.standard_error(), remark)?))
+        let estimate = MeanEstimate::new(value, stage.standard_error(), remark)?;
+        Ok(Step::Done(estimate.with_caution(Caution::Pilot)))
     }
 }

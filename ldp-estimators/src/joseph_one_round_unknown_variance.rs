@@ -2,8 +2,9 @@
 
 use crate::bitwise_pilot::exp2;
 use crate::bitwise_spread::BitwiseSpread;
+use crate::joseph_one_round::{fewest, too_few};
 use crate::joseph_unknown_variance::mean;
-use crate::{BitwisePilot, MeanEstimate};
+use crate::{BitwisePilot, Caution, MeanEstimate};
 use ldp_core::{
     Counts, Epsilon, Error, Finite, Group, Inference, Mixed, Result, Round, StagedEstimator, Step, StepOf, Sum,
 };
@@ -75,9 +76,7 @@ impl JosephOneRoundUnknownVariance {
         let (rho, scales) = (Self::lattices(users), u64::from(pilot.scales()));
         let each = (users - taken) / (scales * rho);
         if each == 0 {
-            let enough = |&users: &u64| users - taken >= scales * Self::lattices(users);
-            let least = (taken..).find(enough).unwrap_or(u64::MAX);
-            return Err(Error::TooFew { name: "users", least, value: users });
+            return Err(Error::TooFew { name: "users", least: scales * rho, value: users - taken });
         }
         let residues = pilot.groups(group);
         let mut groups: Vec<_> =
@@ -105,7 +104,15 @@ impl StagedEstimator for JosephOneRoundUnknownVariance {
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
-        Ok(Step::Ask { round: Round::Many(self.groups(users)?), state: JosephOneRoundUnknownVarianceState { users } })
+        let (pilot, scales) = (self.spread.pilot(), u64::from(self.spread.pilot().scales()));
+        let least = || {
+            fewest(users, |users| {
+                let taken = pilot.group(users, self.spread.fewest_per_scale())? * scales;
+                Ok((users - taken, scales * Self::lattices(users)))
+            })
+        };
+        let groups = self.groups(users).map_err(|error| too_few(error, users, least))?;
+        Ok(Step::Ask { round: Round::Many(groups), state: JosephOneRoundUnknownVarianceState { users } })
     }
 
     fn advance(&self, state: Self::State, answers: &[Self::Tally]) -> Result<StepOf<Self>> {
@@ -135,6 +142,7 @@ impl StagedEstimator for JosephOneRoundUnknownVariance {
         let sum = second[place].second()?;
         let about_point = mean(lattice.noise(), *sum, 0.0)?;
         let value = lattice.nearest(found.value()) + about_point.value();
-        Ok(Step::Done(MeanEstimate::new(value, about_point.standard_error(), about_point.remark())?))
+        let estimate = MeanEstimate::new(value, about_point.standard_error(), about_point.remark())?;
+        Ok(Step::Done(estimate.with_caution(Caution::PilotAndScale)))
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::bitwise_pilot::exp2;
 use crate::bitwise_spread::BitwiseSpread;
-use crate::{BitwisePilot, MeanEstimate, PilotEstimate, Remark};
+use crate::joseph_one_round::{fewest, too_few};
+use crate::{BitwisePilot, Caution, MeanEstimate, PilotEstimate, Remark};
 use ldp_core::{
     Averages, Counts, Epsilon, Error, Finite, Group, Mixed, Result, Round, StagedEstimator, Step, StepOf, Sum, Tally,
     Unbiased,
@@ -20,8 +21,8 @@ use serde::{Deserialize, Serialize};
 ///   $\min_a G^j(a) \le 0.03k + t$, and $\hat\sigma = 2^j$ for the smallest j above which every scale is.
 /// - Unless $0.03k + t < k/2$ every scale counts as concentrated: fewer users are refused, with the smallest number that
 ///   would do. Even so $\hat\sigma$ may fall below σ; the mean is then that of clipped values.
-/// - n·MSE is about $2\varepsilon^{-2}$ times the squared width of the clipping interval: tens to hundreds of times the
-///   sign protocols, the price of not knowing σ and of Laplace noise.
+/// - n·MSE is about $2\varepsilon^{-2}$ times the squared width of the clipping interval, divided by the share of users in
+///   the second round: tens to hundreds of times the sign protocols, the price of not knowing σ and of Laplace noise.
 /// - Rounds: 2. Questions: [`Residue`], then [`Laplace`]. Reports are real, so every user is simulated.
 ///
 /// ```
@@ -68,6 +69,8 @@ pub enum JosephUnknownVarianceState {
 impl JosephUnknownVariance {
     /// At level ε; the pilot's σ is the smallest that is possible, `sigma_high` the largest.
     pub fn new(epsilon: Epsilon, pilot: BitwisePilot, sigma_high: f64) -> Result<Self> {
+        // The second question must exist before anybody is asked the first.
+        Laplace::new(epsilon, Range::new(-1.0, 1.0)?)?;
         Ok(Self { spread: BitwiseSpread::new(pilot, sigma_high)?, epsilon })
     }
 
@@ -103,7 +106,11 @@ impl StagedEstimator for JosephUnknownVariance {
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
-        let groups = self.spread.pilot().groups(self.group(users)?);
+        let (pilot, scales) = (self.spread.pilot(), u64::from(self.spread.pilot().scales()));
+        let least =
+            || fewest(users, |users| Ok((users - pilot.group(users, self.spread.fewest_per_scale())? * scales, 1)));
+        let group = self.group(users).map_err(|error| too_few(error, users, least))?;
+        let groups = pilot.groups(group);
         let groups = groups.map(|Group { question, users }| Group { question: Mixed::First(question), users });
         Ok(Step::Ask { round: Round::Many(groups.collect()), state: JosephUnknownVarianceState::Pilot { users } })
     }
@@ -136,9 +143,7 @@ pub(crate) fn mean(question: &Laplace, sum: Sum, guess: f64) -> Result<MeanEstim
     let remark = (sum.users() == 0).then_some(Remark::NobodyAnswered);
     // One unit of a report is half the width of the range.
     let unit = question.decode(1.0) - question.decode(0.0);
-    MeanEstimate::new(
-        sum.mean().map_or(guess, |mean| question.decode(mean)),
-        sum.standard_error().map(|e| e * unit),
-        remark,
-    )
+    let error = sum.standard_error().map(|error| error * unit).filter(|&error| error > 0.0);
+    let estimate = MeanEstimate::new(sum.mean().map_or(guess, |mean| question.decode(mean)), error, remark)?;
+    Ok(estimate.with_caution(Caution::PilotAndScale))
 }

@@ -61,7 +61,7 @@ pub use joseph_one_round::{JosephOneRound, JosephOneRoundState};
 pub use joseph_one_round_unknown_variance::{JosephOneRoundUnknownVariance, JosephOneRoundUnknownVarianceState};
 pub use joseph_unknown_variance::{JosephUnknownVariance, JosephUnknownVarianceState};
 pub use liu::{Liu, LiuEstimate, LiuFromPilot, LiuState};
-pub use mean_estimate::{MeanEstimate, Remark};
+pub use mean_estimate::{Caution, MeanEstimate, Remark};
 pub use one_stage::OneStage;
 pub use piloted::{Pilot, Piloted, PilotedEstimate, PilotedState};
 pub use rescaled::Rescaled;

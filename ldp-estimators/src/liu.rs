@@ -12,6 +12,9 @@ use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
+/// The largest batch. Already one of a thousand takes steps that overshoot.
+const MOST_BATCH: u64 = 1_000_000;
+
 /// The sequential quantile estimator of [LHDK23]: every user answers whether x lies above the current guess q, and
 /// q moves a step up or down.
 ///
@@ -22,7 +25,8 @@ use std::sync::LazyLock;
 ///   $V = \frac{\pi}{2}\tau^{-2}$. The steps are made for values of the order of one: wrap it in
 ///   [`Rescaled`](crate::Rescaled) for σ ≠ 1, and start within a few σ.
 /// - Interval: self-normalised, in constant memory, without knowing the distribution. **It is not honest at small n**:
-///   at ε = 1 the 95 % interval covers 94.4 % for n = 200,000, but for n = 10,000 only 91 % from a perfect start.
+///   at ε = 1 the 95 % interval covers 94.4 % for n = 200,000, but for n = 10,000 only 91 % from a perfect start; at
+///   ε = 0.2 it covers 92 % for n = 200,000. What counts is n τ².
 /// - Rounds: as many as users, or one per batch. Users of a batch answer at the same q, and the batch then takes its
 ///   steps at once: nearly the same path while a batch moves q by less than σ, so for batches up to about 100.
 /// - Questions: [`Sign`].
@@ -68,6 +72,9 @@ impl Liu {
         if batch == 0 {
             return Err(Error::TooFew { name: "batch", least: 1, value: 0 });
         }
+        if batch > MOST_BATCH {
+            return Err(Error::TooMany { name: "batch", most: MOST_BATCH, value: batch });
+        }
         Ok(Self { batch, ..self })
     }
 
@@ -102,19 +109,25 @@ impl Liu {
         (0..answers.users()).fold(state, |state, _| state.moved(towards, self.question.threshold()))
     }
 
+    fn finish(&self, value: f64, spread: f64, users: u64) -> Result<LiuEstimate> {
+        LiuEstimate { value, spread, users, tau: self.question.tau() }.checked()
+    }
+
     #[inline(never)]
     fn estimate(&self, state: LiuState) -> Result<LiuEstimate> {
         let LiuState { answered, path, squares, cross, .. } = state;
         let start = self.question.threshold();
         let n = answered as f64;
         if answered == 0 {
-            return LiuEstimate { value: start, spread: 0.0, users: 0 }.checked();
+            return self.finish(start, 0.0, 0);
         }
         let away = path / n;
         // Σ m²(Q̄_m − Q̄_n)² with m Q̄_m = path_m, everything measured from the start, where the sums lose least.
         let weights = n * (n + 1.0) * (2.0 * n + 1.0) / 6.0;
-        let spread = (squares - 2.0 * away * cross + away * away * weights).max(0.0) / (n * n * n);
-        LiuEstimate { value: start + away, spread, users: answered }.checked()
+        let spread = (squares - 2.0 * away * cross + away * away * weights) / (n * n * n);
+        require(spread.is_finite(), "the spread", "finite", spread)?;
+        // Rounding may leave it just below zero.
+        self.finish(start + away, spread.max(0.0), answered)
     }
 }
 
@@ -170,6 +183,8 @@ struct RawState {
 impl TryFrom<RawState> for LiuState {
     type Error = Error;
     fn try_from(RawState { left, answered, position, path, squares, cross }: RawState) -> Result<Self> {
+        // The user numbers of the rounds to come have to be numbers.
+        answered.checked_add(left).ok_or(Error::TallyOverflow { users: answered, times: left })?;
         for sum in [position, path, squares, cross] {
             require(sum.is_finite(), "a running sum", "finite", sum)?;
         }
@@ -224,6 +239,8 @@ pub struct LiuEstimate {
     /// $N = n^{-3} \sum m^2 (\bar Q_m - \bar Q_n)^2$.
     spread: f64,
     users: u64,
+    /// The contrast of the questions.
+    tau: f64,
 }
 
 #[derive(Deserialize)]
@@ -232,21 +249,23 @@ struct RawEstimate {
     value: f64,
     spread: f64,
     users: u64,
+    tau: f64,
 }
 
 impl TryFrom<RawEstimate> for LiuEstimate {
     type Error = Error;
-    fn try_from(RawEstimate { value, spread, users }: RawEstimate) -> Result<Self> {
-        Self { value, spread, users }.checked()
+    fn try_from(RawEstimate { value, spread, users, tau }: RawEstimate) -> Result<Self> {
+        Self { value, spread, users, tau }.checked()
     }
 }
 
 impl LiuEstimate {
-    /// Users from which on the interval covers nearly what it says.
-    const HONEST: u64 = 200_000;
+    /// n τ² from which on the interval covers nearly what it says: 200,000 users at ε = 1.
+    const HONEST: f64 = 42_000.0;
 
     fn checked(self) -> Result<Self> {
         require(self.value.is_finite(), "the estimate", "finite", self.value)?;
+        require(self.tau > 0.0 && self.tau <= 1.0, "tau", "above 0 and at most 1", self.tau)?;
         require(self.spread >= 0.0 && self.spread.is_finite(), "the spread", "finite and not negative", self.spread)?;
         Ok(self)
     }
@@ -289,9 +308,10 @@ impl Inference for LiuEstimate {
     }
 
     fn caveat(&self, kind: IntervalKind) -> Option<&'static str> {
-        (kind == IntervalKind::SelfNormalised && self.users < Self::HONEST).then_some(
-            "self-normalised intervals cover less than they say at this number of users: at epsilon 1, of 95 % \
-             intervals 91 to 94 % cover with 10,000 users, 94.4 % with 200,000",
+        let honest = self.users as f64 * self.tau * self.tau >= Self::HONEST;
+        (kind == IntervalKind::SelfNormalised && !honest).then_some(
+            "self-normalised intervals cover less than they say at this number of users and epsilon: at epsilon 1, of \
+             95 % intervals 91 to 94 % cover with 10,000 users and 94.4 % with 200,000; at epsilon 0.2, 81 and 92 %",
         )
     }
 }
@@ -381,13 +401,21 @@ mod tests {
         let state = r#"{"left":1,"answered":0,"position":0.0,"path":0.0,"squares":0.0,"cross":0.0}"#;
         assert!(serde_json::from_str::<LiuState>(state).is_ok());
         assert!(serde_json::from_str::<LiuState>(&state.replace("\"path\":0.0", "\"path\":1e999")).is_err());
-        assert!(serde_json::from_str::<LiuEstimate>(r#"{"value":0.0,"spread":-1.0,"users":2}"#).is_err());
+        let many = state.replace("\"answered\":0", "\"answered\":18446744073709551615");
+        assert!(serde_json::from_str::<LiuState>(&many).is_err());
+        // A path that no run can have: no zero-width interval, but an error.
+        let far = serde_json::from_str::<LiuState>(&state.replace("\"path\":0.0", "\"path\":1e200")).unwrap();
+        assert!(liu.advance(far, &[Bits::new(1, 1).unwrap()]).is_err());
+        assert!(matches!(liu.batch(2_000_000), Err(Error::TooMany { name: "batch", .. })));
+        assert!(serde_json::from_str::<LiuEstimate>(r#"{"value":0.0,"spread":-1.0,"users":2,"tau":0.4}"#).is_err());
     }
 
     #[test]
     fn the_user_is_told_when_the_interval_is_too_short() {
-        let estimate = |users| LiuEstimate { value: 0.0, spread: 1.0, users };
-        assert!(estimate(10_000).caveat(IntervalKind::SelfNormalised).unwrap().contains("91"));
-        assert_eq!(estimate(200_000).caveat(IntervalKind::SelfNormalised), None);
+        let estimate =
+            |users, epsilon: f64| LiuEstimate { value: 0.0, spread: 1.0, users, tau: (epsilon / 2.0).tanh() };
+        assert!(estimate(10_000, 1.0).caveat(IntervalKind::SelfNormalised).unwrap().contains("91"));
+        assert_eq!(estimate(200_000, 1.0).caveat(IntervalKind::SelfNormalised), None);
+        assert!(estimate(200_000, 0.5).caveat(IntervalKind::SelfNormalised).is_some());
     }
 }

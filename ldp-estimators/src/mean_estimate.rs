@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 pub enum Remark {
     /// Nobody answered the question that decides.
     NobodyAnswered,
-    /// The answers are beyond what any parameter explains; the value is the end of what they can be.
+    /// The answers are beyond what any parameter explains; the value is the end of what it can be.
     Boundary,
+    /// The answers are beyond what any mean explains; the value is where they were asked.
+    Fallback,
     /// The estimated variance came out below its floor.
     VarianceFloor,
 }
@@ -22,9 +24,37 @@ impl Remark {
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
-            Self::NobodyAnswered => "nobody answered the last question: the value is the first guess",
+            Self::NobodyAnswered => "nobody answered the last question: the value is a guess made before it",
             Self::Boundary => "the answers are beyond what any parameter explains: the value is the end of the range",
-            Self::VarianceFloor => "the variance came out below its floor: the value uses the floor",
+            Self::Fallback => "the last count is beyond what any mean explains: the value is the last threshold",
+            Self::VarianceFloor => "the estimated variance came out below its floor, and is the floor",
+        }
+    }
+}
+
+/// What an interval takes for granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Caution {
+    /// That a pilot found the right place.
+    Pilot,
+    /// That a pilot found the right place and a scale that is not too small.
+    PilotAndScale,
+}
+
+impl Caution {
+    /// The caution in words.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Pilot => {
+                "the interval takes the pilot to have found the right place; with little more than the smallest number \
+                 of users it often has not"
+            }
+            Self::PilotAndScale => {
+                "the interval takes the pilot to have found the right place and sigma not to be larger than it found; \
+                 with little more than the smallest number of users it often is"
+            }
         }
     }
 }
@@ -45,6 +75,8 @@ pub struct MeanEstimate {
     value: f64,
     standard_error: Option<f64>,
     remark: Option<Remark>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caution: Option<Caution>,
 }
 
 #[derive(Deserialize)]
@@ -53,12 +85,14 @@ struct Raw {
     value: f64,
     standard_error: Option<f64>,
     remark: Option<Remark>,
+    #[serde(default)]
+    caution: Option<Caution>,
 }
 
 impl TryFrom<Raw> for MeanEstimate {
     type Error = Error;
-    fn try_from(Raw { value, standard_error, remark }: Raw) -> Result<Self> {
-        Self::new(value, standard_error, remark)
+    fn try_from(Raw { value, standard_error, remark, caution }: Raw) -> Result<Self> {
+        Ok(Self { caution, ..Self::new(value, standard_error, remark)? })
     }
 }
 
@@ -69,7 +103,13 @@ impl MeanEstimate {
         if let Some(error) = standard_error {
             require(error >= 0.0 && error.is_finite(), "the standard error", "finite and not negative", error)?;
         }
-        Ok(Self { value, standard_error, remark })
+        Ok(Self { value, standard_error, remark, caution: None })
+    }
+
+    /// The same estimate, with what its interval takes for granted.
+    #[must_use]
+    pub fn with_caution(self, caution: Caution) -> Self {
+        Self { caution: Some(caution), ..self }
     }
 
     /// What is to be known about it.
@@ -102,11 +142,16 @@ impl Inference for MeanEstimate {
     fn note(&self) -> Option<&'static str> {
         self.remark.map(Remark::text)
     }
+
+    fn caveat(&self, _kind: IntervalKind) -> Option<&'static str> {
+        self.caution.map(Caution::text)
+    }
 }
 
 impl Rescale for MeanEstimate {
     fn rescale(self, factor: f64) -> Result<Self> {
-        Self::new(self.value * factor, self.standard_error.map(|error| error * factor), self.remark)
+        let rescaled = Self::new(self.value * factor, self.standard_error.map(|error| error * factor), self.remark)?;
+        Ok(Self { caution: self.caution, ..rescaled })
     }
 }
 

@@ -1,6 +1,7 @@
 //! A pilot that finds a start, and a protocol that is started there.
 
 use crate::StartAt;
+use crate::joseph_one_round::fewest;
 use ldp_core::{
     Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Result, Round, StagedEstimator, Step, StepOf,
 };
@@ -115,13 +116,21 @@ where
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
-        let taken = self.pilot.users(users)?;
-        if taken >= users {
-            return Err(Error::TooFew { name: "users", least: taken.saturating_add(1), value: users });
-        }
         // Whether the rest is enough is told now, not after the pilot's users have answered.
-        self.main.begin(users - taken)?;
-        self.wrap_pilot(users, self.pilot.begin(users)?)
+        match self.pilot.users(users).and_then(|taken| self.main.begin(users.saturating_sub(taken))) {
+            Ok(_) => self.wrap_pilot(users, self.pilot.begin(users)?),
+            Err(Error::TooFew { name: "users", .. }) => {
+                let least = fewest(users, |users| {
+                    let left = users.saturating_sub(self.pilot.users(users)?);
+                    match self.main.begin(left) {
+                        Err(Error::TooFew { name: "users", least, .. }) => Ok((left, least)),
+                        _ => Ok((left, left)),
+                    }
+                });
+                Err(Error::TooFew { name: "users", least, value: users })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     #[inline(always)]

@@ -54,19 +54,19 @@ fn solve(beyond: f64) -> f64 {
 
 /// P(|W(1)| > c√V).
 ///
-/// As a function of φ the integrand is symmetric about π/2 and vanishes with all its derivatives at 0, so the plain
-/// trapezoidal sum converges faster than any power of the step.
+/// With $\sin\varphi = 1/\cosh t$ the integral runs over the whole line and its integrand decays like $e^{-|t|}$ or faster: it is
+/// analytic around the line, so the plain trapezoidal sum is right to rounding, for every c.
 fn tail(c: f64) -> f64 {
-    const STEPS: u32 = 1024;
-    let term = |i: u32| {
-        let s = c / (f64::from(i) / f64::from(STEPS) * (PI / 2.0)).sin();
-        // s / sinh s without overflow.
-        (2.0 * s / -(-2.0 * s).exp_m1()).sqrt() * (-0.5 * s).exp()
+    const STEP: f64 = 0.125;
+    const STEPS: u32 = 320;
+    let term = |k: u32| {
+        let cosh = (STEP * f64::from(k)).cosh();
+        let s = c * cosh;
+        // s / sinh s without overflow, and 1 at zero.
+        let ratio = if s == 0.0 { 1.0 } else { (2.0 * s / -(-2.0 * s).exp_m1()).sqrt() * (-0.5 * s).exp() };
+        ratio / cosh
     };
-    if c == 0.0 {
-        return 1.0;
-    }
-    ((1..STEPS).map(term).sum::<f64>() + 0.5 * term(STEPS)) / f64::from(STEPS)
+    (term(0) + 2.0 * (1..=STEPS).map(term).sum::<f64>()) * STEP / PI
 }
 
 #[cfg(test)]
@@ -94,8 +94,10 @@ mod tests {
 
     #[test]
     fn levels_are_increasing_and_bad_ones_refused() {
-        let values = [1e-9, 0.1, 0.5, 0.95, 1.0 - 1e-12].map(|level| critical_value(level).unwrap());
-        assert!(values.windows(2).all(|pair| pair[0] < pair[1]) && values[0] > 0.0 && values[4].is_finite());
+        let values = [1e-6, 0.1, 0.5, 0.95, 1.0 - 1e-12].map(|level| critical_value(level).unwrap());
+        assert!(values.windows(2).all(|pair| pair[0] < pair[1]) && values[4].is_finite());
+        // Next to zero the level is proportional to c: 0.30 c, from 40 digits at c = 1e-5.
+        assert!((values[0] / 3.32e-6 - 1.0).abs() < 0.02, "{}", values[0]);
         for bad in [0.0, 1.0, f64::NAN] {
             assert!(critical_value(bad).is_err());
         }

@@ -6,8 +6,9 @@ use ldp_core::{Epsilon, Result};
 /// The three-stage sign estimator of [KS25] for a mean that may be far away: a [`BitwisePilot`] finds a start in the
 /// known range, a [`TwoStage`] does the rest.
 ///
-/// - n·MSE → $V\sigma^2$, $V = \frac{\pi}{2}\tau^{-2}$: the optimum for ε ≤ 1.048, whatever the range. At finite n it pays
-///   for the users of the pilot, and for the rare pilot that ends far off.
+/// - n·MSE → $V\sigma^2$, $V = \frac{\pi}{2}\tau^{-2}$: the optimum for ε ≤ 1.048, whatever the range, when pilot and first
+///   stage grow without bound but slower than n, and the pilot fails so rarely that $n$ times that probability vanishes.
+///   At finite n it pays for the users of the pilot, and for the rare pilot that ends far off.
 /// - Rounds: 3. Questions: [`Residue`](ldp_mechanisms::Residue), then [`Sign`](ldp_mechanisms::Sign).
 ///
 /// ```

@@ -397,7 +397,7 @@ fn bad_input_is_refused_by_name() {
     };
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(named(ClippedMoments::new(one, sigma, range).unwrap_err()), "sigma");
-        assert_eq!(named(ClippedMomentsUnknownVariance::new(one, sigma, range).unwrap_err()), "sigma-max");
+        assert_eq!(named(ClippedMomentsUnknownVariance::new(one, sigma, range).unwrap_err()), "sigma-high");
     }
     assert!(ClippedMoments::new(one, 1e308, range).is_err());
     assert!(ClippedMomentsUnknownVariance::new(one, 1e200, range).is_err());

@@ -144,11 +144,11 @@ fn bad_input_is_refused_by_name() {
         other => panic!("{other}"),
     };
     for (centre, radius, name) in [
-        (0.0, 0.0, "radius"),
-        (0.0, -1.0, "radius"),
-        (0.0, f64::NAN, "radius"),
-        (0.0, f64::INFINITY, "radius"),
-        (1e308, 1e308, "radius"),
+        (0.0, 0.0, "range"),
+        (0.0, -1.0, "range"),
+        (0.0, f64::NAN, "range"),
+        (0.0, f64::INFINITY, "range"),
+        (1e308, 1e308, "range"),
         (f64::NAN, 1.0, "centre"),
         (f64::INFINITY, 1.0, "centre"),
     ] {

@@ -256,3 +256,23 @@ fn liu_starts_where_the_pilot_points() {
     let mse = 60_000.0 * summary.mse();
     assert!((8.0..14.0).contains(&mse), "{mse}");
 }
+
+/// Numbers of users beyond all numbers are an error, and a state from outside never a panic.
+#[test]
+fn extremes_are_errors() {
+    let range = [0.0, 128.0];
+    for level in [1e-8, 1e-9, 1e-12] {
+        let joseph = Joseph::two_rounds(epsilon(level), pilot(level, range, 1.0, Share::HALF), 1.0).unwrap();
+        assert!(matches!(joseph.begin(100_000), Err(Error::TooFew { name: "users", .. })), "{level}");
+    }
+    for part in [1e-300, 1e-17, 1e-5] {
+        let joseph = Joseph::two_rounds(epsilon(1.0), pilot(1.0, range, 1.0, Share::Part(part)), 1.0).unwrap();
+        assert!(matches!(joseph.begin(100_000), Err(Error::TooFew { name: "users", .. })), "{part}");
+    }
+    let all = pilot(1.0, range, 1.0, Share::Count(u64::MAX));
+    let one_round = JosephOneRound::new(epsilon(1.0), all, 1.0).unwrap();
+    assert!(matches!(one_round.begin(u64::MAX), Err(Error::TooFew { name: "users", least: u64::MAX, .. })));
+    let state = serde_json::from_str(r#"{"users":0}"#).unwrap();
+    let tallies = vec![Counts::new(4); 7];
+    assert!(matches!(one_round.advance(state, &tallies), Err(Error::TallyCount { .. })));
+}

@@ -34,26 +34,6 @@ pub(crate) fn level(weight: u64, large: u128, small: u128) -> Result<Epsilon> {
     Epsilon::of_wide_ratio(u128::from(weight) * large, complement(weight) * small)
 }
 
-/// Independent bits in the lanes of `lanes`, each set with probability `weight`/2⁶⁴ exactly.
-///
-/// Compares 64 random numbers with the weight digit by digit from the top, one random word per digit for all of them,
-/// until each is decided. How many words that takes depends on the noise alone.
-pub(crate) fn bits<R: Rng + ?Sized>(weight: u64, lanes: u64, rng: &mut R) -> u64 {
-    let (mut less, mut equal) = (0, lanes);
-    let mut digits = weight;
-    while equal != 0 && digits != 0 {
-        let word = rng.next_u64();
-        if digits >> 63 == 1 {
-            less |= equal & !word;
-            equal &= word;
-        } else {
-            equal &= !word;
-        }
-        digits <<= 1;
-    }
-    less
-}
-
 /// A uniform whole number below `end` > 0, exactly. How many words it takes depends on the noise alone.
 pub(crate) fn below<R: Rng + ?Sized>(end: u64, rng: &mut R) -> u64 {
     // The low halves of word · end that would make some results likelier than others.
@@ -102,12 +82,5 @@ mod tests {
         assert!(goodness_of_fit(&right, &[1.0 / 3.0; 3]) > ALPHA);
         assert!(goodness_of_fit(&wrong, &[1.0 / 3.0; 3]) < ALPHA);
         assert!((0..100).all(|_| below(1, &mut rng) == 0));
-    }
-
-    #[test]
-    fn lanes_outside_stay_empty() {
-        let mut rng = stream(4, Purpose::Noise, 0, 0);
-        assert!((0..1000).all(|_| bits(1 << 63, 0b101, &mut rng) & !0b101 == 0));
-        assert_eq!(bits(0, u64::MAX, &mut rng), 0);
     }
 }

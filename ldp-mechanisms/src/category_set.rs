@@ -73,11 +73,6 @@ impl CategorySet {
         self.words[category as usize / 64] |= 1 << (category % 64);
     }
 
-    /// The bits of 64 categories at a time, the last word with unused places that must stay zero.
-    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
-    }
-
     /// d, out of how many categories the set is.
     #[must_use]
     pub fn categories(&self) -> u32 {
@@ -208,6 +203,16 @@ impl SetCounts {
         let expected = self.counts.len();
         if expected == found { Ok(()) } else { Err(Error::TallyAlphabet { expected, found }) }
     }
+}
+
+/// The share of users with each category in their set, zeros if nobody answered; the tally must be of so many.
+pub(crate) fn shares(counts: &SetCounts, categories: u32) -> Result<Vec<f64>> {
+    let (expected, found) = (categories as usize, counts.counts.len());
+    if expected != found {
+        return Err(Error::Length { what: "counts of categories", expected, found });
+    }
+    let users = counts.users.max(1) as f64;
+    Ok(counts.counts.iter().map(|&count| count as f64 / users).collect())
 }
 
 impl Tally for SetCounts {

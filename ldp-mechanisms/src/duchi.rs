@@ -177,8 +177,10 @@ impl Unbiased for Duchi {
     }
 
     fn variance(&self, input: f64) -> f64 {
-        let (unit, tau) = (self.range.unit(input), self.tau());
-        self.range.scale_variance(1.0 / (tau * tau) - unit * unit)
+        let (unit, contrast) = (self.range.unit(input), self.contrast() as f64);
+        // 1/τ² − u² in parts that are not negative: at large ε and the ends both terms are close to one.
+        let around = 4.0 * (self.lie as f64 / contrast) * (self.lie.wrapping_neg() as f64 / contrast);
+        self.range.scale_variance(around + (1.0 - unit) * (1.0 + unit))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Vectors in a Euclidean ball, through one half of a sphere.
 
-use crate::sphere::{check_dimension, check_radius, coin, dot, gamma_ratio, polar, uniform_direction};
+use crate::sphere::{check_dimension, check_radius, check_square, coin, dot, gamma_ratio, polar, uniform_direction};
 use ldp_core::error::require;
 use ldp_core::{Density, Epsilon, Error, Mechanism, Result, UnbiasedVector};
 use rand::Rng;
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 /// $$B = \frac{\rho}{\tau} \cdot \frac{\sqrt\pi}{2} \cdot \frac{d \Gamma(\frac{d-1}{2}+1)}{\Gamma(\frac d2+1)},\qquad
 ///   \tau = \tanh(\varepsilon/2)$$
 ///
-/// - ε: $\ln(1/\mathrm{lie} - 1)$, from the stored probability of the wrong half.
+/// - ε: $\ln(1/\mathrm{lie} - 1)$, from the stored probability of the wrong half; rounded up.
 /// - Report size: 64 d bits. Inputs outside the ball are projected onto it.
 /// - Variance: $E\lVert Z - x\rVert^2 = B^2 - \lVert x\rVert^2$.
-/// - Sampling: idealised. The sphere is sampled in floating point, which the stated law is not.
-///
-/// Section 4.2.3 of [DJW18].
+/// - Sampling: idealised. The sphere is sampled in floating point, which the stated law is not. A Gaussian takes a number
+///   of words that depends on its value, so that this number may say more than the report.
+/// - Radii from 1e-150 to 1e150. See [DJW18].
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism, UnbiasedVector};
@@ -59,8 +59,8 @@ impl TryFrom<Raw> for DuchiL2 {
         check_radius(radius)?;
         // At the smallest normal number the level is 708.
         require((f64::MIN_POSITIVE..0.5).contains(&lie), "the probability of a lie", "positive and below 1/2", lie)?;
-        let bound = radius / (1.0 - 2.0 * lie) * std::f64::consts::PI.sqrt() * gamma_ratio(dimension as f64 / 2.0);
-        require(bound.is_finite(), "radius", "so small that reports are finite", radius)?;
+        let bound = radius / (1.0 - 2.0 * lie) * stretch(dimension);
+        check_square(1, bound, radius)?;
         Ok(Self { dimension, radius, lie, bound })
     }
 }
@@ -110,9 +110,16 @@ impl DuchiL2 {
     }
 }
 
-/// ln((1 − lie)/lie).
+/// Bτ/ρ: the length of the sphere's reports for that of their mean. One on the line.
+fn stretch(dimension: usize) -> f64 {
+    if dimension == 1 { 1.0 } else { std::f64::consts::PI.sqrt() * gamma_ratio(dimension as f64 / 2.0) }
+}
+
+/// ln((1 − lie)/lie), rounded outwards: never below the real number.
+///
+/// Difference, quotient, logarithm and product are off by 2.5 · 2⁻⁵² together; the factor adds 4 · 2⁻⁵².
 fn level(lie: f64) -> f64 {
-    ((1.0 - 2.0 * lie) / lie).ln_1p()
+    ((1.0 - 2.0 * lie) / lie).ln_1p() * (1.0 + 4.0 * f64::EPSILON)
 }
 
 impl Mechanism for DuchiL2 {
@@ -156,7 +163,10 @@ impl UnbiasedVector for DuchiL2 {
     }
 
     fn total_variance(&self, input: &[f64]) -> f64 {
-        (self.bound.powi(2) - (self.place(input).0 * self.radius).powi(2)).max(0.0)
+        let (place, tau) = (self.place(input).0, 1.0 - 2.0 * self.lie);
+        // B² − x² in parts that are not negative: on the line both are close to ρ² at large ε.
+        let stretched = stretch(self.dimension).powi(2) - 1.0 + 4.0 * self.lie * (1.0 - self.lie);
+        self.radius.powi(2) * (stretched / tau.powi(2) + (1.0 - place) * (1.0 + place))
     }
 }
 
@@ -178,6 +188,21 @@ mod tests {
         assert!(matches!(low, Err(Error::EpsilonTooSmall { .. })));
     }
 
+    /// With 50 digits and rounded up: the formula to the nearest number is below all of these.
+    #[test]
+    fn the_level_is_never_below_the_true_one() {
+        for (lie, level) in [
+            (0.499_999_871_474_290_9, 5.141_028_363_020_552e-7),
+            (0.491_842_605_385_620_3, 0.032_632_473_950_452_47),
+            (0.111_985_559_838_391_84, 2.070_618_071_334_659_6),
+            (1.232_159_641_784_687_6e-56, 128.735_996_771_579_24),
+        ] {
+            let ball = DuchiL2::try_from(Raw { dimension: 2, radius: 1.0, lie }).unwrap();
+            assert!(((1.0 - 2.0 * lie) / lie).ln_1p() < level);
+            assert!(ball.epsilon().value() >= level, "{} for {level}", ball.epsilon());
+        }
+    }
+
     #[test]
     fn tampered_json_is_refused() {
         let good = r#"{"dimension":3,"radius":1.5,"lie":0.25}"#;
@@ -187,6 +212,8 @@ mod tests {
             ("1.5", "0.0"),
             ("1.5", "-1.0"),
             ("1.5", "1e308"),
+            ("1.5", "1e-151"),
+            ("1.5", "1e151"),
             ("1.5", "null"),
             ("0.25", "0.5"),
             ("0.25", "0.0"),

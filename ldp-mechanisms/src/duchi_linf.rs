@@ -1,9 +1,8 @@
 //! Vectors in a cube, through one half of its vertices.
 
 use crate::bernoulli::{complement, largest_weight, level};
-use crate::sphere::{check_dimension, check_radius, coordinates, gamma_ratio};
+use crate::sphere::{check_dimension, check_radius, check_square, coordinates, gamma_ratio};
 use ldp_core::channel::two_64;
-use ldp_core::error::require;
 use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, Result, UnbiasedVector, json};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -27,13 +26,14 @@ const COUNTED: usize = 60;
 ///   B = \rho\frac{2^d + C(e^\varepsilon-1)}{\binom{d-1}{d/2}(e^\varepsilon-1)}\ \text{(even d)}$$
 ///
 /// - ε: of the ratio $W(2^d - C)/((2^{64} - W)C)$, in integers, with $W/2^{64}$ the probability of the near half; never
-///   above the claim, and below it by about $1/(2^{64} - W)$.
-/// - Report size: d bits. Inputs are clipped to the cube.
+///   above the claim, and below it by about $1/(2^{64} - W)$. For even d > 60, where C is not counted one by one, it
+///   includes a margin: the level of the sampler itself is up to 2e-14 below it.
+/// - Report size: d bits. Inputs are clipped to the cube. Radii from 1e-150 to 1e150.
 /// - Variance: $E\lVert Z - x\rVert^2 = dB^2 - \lVert x\rVert^2$, with B of the weight actually used.
-/// - Sampling: exact, by integer weights. d + 1 words, and d random bits anew until they lie in the half.
+/// - Sampling: exact, by integer weights. d + 1 words and d random bits, for even d anew until both halves were met.
 ///
 /// For even d both halves must not be closed: a vertex between them would belong to both, and the level would be
-/// $\ln(1 + e^\varepsilon)$. Section 4.2.3 of [DJW18].
+/// $\ln(1 + e^\varepsilon)$. See [DJW18].
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism, UnbiasedVector};
@@ -73,8 +73,13 @@ impl TryFrom<Raw> for DuchiLinf {
         check_radius(radius)?;
         let (far, near) = Halves::cautious(dimension).sizes();
         level(weight, far, near)?;
-        let bound = radius / agreement(dimension, weight);
-        require(bound > 0.0 && bound.is_finite(), "radius", "so small that reports are finite", radius)?;
+        let agreement = agreement(dimension, weight);
+        // Where halves are counted with a margin, nothing may be left of a small level.
+        if !(agreement > 0.0) {
+            return Err(Error::Uninformative);
+        }
+        let bound = radius / agreement;
+        check_square(dimension, bound, radius)?;
         Ok(Self { dimension, radius, weight, bound })
     }
 }
@@ -150,7 +155,11 @@ impl DuchiLinf {
     pub fn new(epsilon: Epsilon, dimension: usize, radius: f64) -> Result<Self> {
         check_dimension(dimension)?;
         let (far, near) = Halves::cautious(dimension).sizes();
-        Raw { dimension, radius, weight: largest_weight(epsilon, far, near)? }.try_into()
+        let cube = Raw { dimension, radius, weight: largest_weight(epsilon, far, near)? }.try_into();
+        cube.map_err(|error| match error {
+            Error::Uninformative => Error::EpsilonTooSmall { value: epsilon.value(), reports: 2 },
+            other => other,
+        })
     }
 
     /// ρ, the largest coordinate.
@@ -179,6 +188,35 @@ impl DuchiLinf {
     }
 }
 
+impl DuchiLinf {
+    /// Which coordinates disagree, one bit each: uniform on the wanted half.
+    ///
+    /// How many words that takes must not depend on the half, which is what hides the input. So for even d vertices are
+    /// drawn until there is one of either half, and for odd d one is: its opposite lies in the other half.
+    fn disagreements<R: Rng + ?Sized>(&self, wants_near: bool, rng: &mut R) -> Vec<u64> {
+        let unused = (64 * self.dimension.div_ceil(64) - self.dimension) as u32;
+        let (mut far, mut near) = (None, None);
+        loop {
+            let mut words: Vec<u64> = (0..self.dimension.div_ceil(64)).map(|_| rng.next_u64()).collect();
+            if let Some(last) = words.last_mut() {
+                *last >>= unused;
+            }
+            let is_near = 2 * words.iter().map(|word| word.count_ones() as usize).sum::<usize>() <= self.dimension;
+            if self.dimension % 2 == 1 {
+                if is_near != wants_near {
+                    words.iter_mut().for_each(|word| *word = !*word);
+                }
+                return words;
+            }
+            if is_near { &mut near } else { &mut far }.get_or_insert(words);
+            match (far, near) {
+                (Some(far), Some(near)) => return if wants_near { near } else { far },
+                one => (far, near) = one,
+            }
+        }
+    }
+}
+
 impl Mechanism for DuchiLinf {
     type Input = [f64];
     type Report = Vec<f64>;
@@ -194,19 +232,7 @@ impl Mechanism for DuchiLinf {
         let mut report: Vec<f64> = coordinates(input, self.dimension)
             .map(|x| if u128::from(rng.next_u64()) < self.plus(x) { self.bound } else { -self.bound })
             .collect();
-        // Which coordinates disagree: uniform on the wanted half. Trying again depends on the noise alone.
-        let mut words = vec![0u64; self.dimension.div_ceil(64)];
-        let unused = (64 * words.len() - self.dimension) as u32;
-        loop {
-            words.iter_mut().for_each(|word| *word = rng.next_u64());
-            if let Some(last) = words.last_mut() {
-                *last >>= unused;
-            }
-            let disagreements: usize = words.iter().map(|word| word.count_ones() as usize).sum();
-            if (2 * disagreements <= self.dimension) == near {
-                break;
-            }
-        }
+        let words = self.disagreements(near, rng);
         for (j, z) in report.iter_mut().enumerate() {
             if words[j / 64] >> (j % 64) & 1 == 1 {
                 *z = -*z;
@@ -251,8 +277,16 @@ impl UnbiasedVector for DuchiLinf {
     }
 
     fn total_variance(&self, input: &[f64]) -> f64 {
-        let clipped = coordinates(input, self.dimension).map(|x| x.clamp(-self.radius, self.radius));
-        self.dimension as f64 * self.bound.powi(2) - clipped.map(|x| x * x).sum::<f64>()
+        let places = coordinates(input, self.dimension).map(|x| (x / self.radius).clamp(-1.0, 1.0));
+        // B² − x² = (B² − ρ²) + (ρ² − x²). On the line the first part is 4 lie(1 − lie)ρ²/τ², and the difference would
+        // have lost it at large ε; elsewhere B is 2ρ or more.
+        let around = if self.dimension == 1 {
+            let (lie, contrast) = (complement(self.weight), u128::from(self.weight) - complement(self.weight));
+            4.0 * (lie as f64 / contrast as f64) * (self.weight as f64 / contrast as f64)
+        } else {
+            (self.bound / self.radius).powi(2) - 1.0
+        };
+        self.radius.powi(2) * places.map(|place| around + (1.0 - place) * (1.0 + place)).sum::<f64>()
     }
 }
 
@@ -321,6 +355,8 @@ mod tests {
             (":2", ":16777217"),
             ("1.0", "0.0"),
             ("1.0", "1.7e308"),
+            ("1.0", "1e-151"),
+            ("1.0", "1e151"),
             // Three quarters of the weight for three quarters of the vertices: no information.
             ("16602069666338596454", "13835058055282163712"),
             ("16602069666338596454", "1"),

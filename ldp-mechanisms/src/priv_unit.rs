@@ -21,10 +21,11 @@ const FURTHEST: f64 = 35.0;
 /// With $q = 1 - \Phi(\gamma)$ and $s = 1/\mu$, $\mu = E a = \varphi(\gamma)(p/q - (1-p)/(1-q))$, the report is an
 /// unbiased estimate of the unit vector x. Among the pairs (p, γ) of level ε the one with the smallest s is chosen.
 ///
-/// - ε: $\ln\frac{p}{1-p} + \ln\frac{1-q}{q}$, from p and γ.
+/// - ε: $\ln\frac{p}{1-p} + \ln\frac{1-q}{q}$, from p and γ; rounded up.
 /// - Report size: 64 d bits. The input is normalised; the zero vector counts as the first axis.
 /// - Variance: $E\lVert Z - x\rVert^2 = s^2(d - 1 + E a^2) - 1$ with $E a^2 = 1 + \gamma/s$, at every input.
-/// - Sampling: idealised. The component a is drawn by its inverse cdf, in floating point.
+/// - Sampling: idealised. The component a is drawn by its inverse cdf, in floating point. A Gaussian takes a number of
+///   words that depends on its value, so that this number may say more than the report.
 ///
 /// In many dimensions as good as PrivUnit, the best mechanism for unit vectors; see [AFT22].
 ///
@@ -69,9 +70,10 @@ impl TryFrom<Raw> for PrivUnitG {
     type Error = Error;
     fn try_from(Raw { dimension, probability, threshold }: Raw) -> Result<Self> {
         check_dimension(dimension)?;
-        require(probability > 0.0 && probability < 1.0, "probability", "strictly between 0 and 1", probability)?;
+        // A coin cannot be rarer than 2⁻⁶⁴: with a smaller p reports above the threshold would come too often for ε.
+        require((0.5..1.0).contains(&probability), "probability", "at least 1/2 and below 1", probability)?;
         require(threshold.abs() <= FURTHEST, "threshold", "between -35 and 35", threshold)?;
-        let level = level(probability, threshold);
+        let level = nearest_level(probability, threshold);
         // Reports that say the opposite, or nothing that a number can hold.
         let pull = normal::pdf(threshold) * (probability / normal::sf(threshold)) * -(-level).exp_m1();
         let scale = pull.recip();
@@ -94,7 +96,7 @@ impl PrivUnitG {
         let claimed = epsilon.value().min(HIGHEST);
         let probability = best_probability(claimed);
         let mut threshold = threshold_at(claimed - ln_odds(probability));
-        // Off by a few units in the last place at most.
+        // Off by what the level was rounded up at most.
         while level(probability, threshold) > claimed {
             threshold = threshold.next_down();
         }
@@ -137,9 +139,9 @@ impl PrivUnitG {
     }
 }
 
-/// ln(p/(1 − p)).
+/// ln(p/(1 − p)) for p ≥ ½: both differences are exact.
 fn ln_odds(p: f64) -> f64 {
-    if p >= 0.5 { ((2.0 * p - 1.0) / (1.0 - p)).ln_1p() } else { -((1.0 - 2.0 * p) / p).ln_1p() }
+    ((2.0 * p - 1.0) / (1.0 - p)).ln_1p()
 }
 
 /// ln(Φ(γ)/(1 − Φ(γ))), with relative accuracy around zero too.
@@ -148,9 +150,17 @@ fn normal_ln_odds(threshold: f64) -> f64 {
     (normal::mass(-size, size) / normal::sf(size)).ln_1p().copysign(threshold)
 }
 
-/// The level of a pair (p, γ).
-fn level(probability: f64, threshold: f64) -> f64 {
+/// The level of a pair (p, γ) to the nearest number, for formulas.
+fn nearest_level(probability: f64, threshold: f64) -> f64 {
     ln_odds(probability) + normal_ln_odds(threshold)
+}
+
+/// The same rounded outwards: never below the real number.
+///
+/// The normal probabilities are known to 1e-15 each and their ratio to 3e-15, and so are both logarithms.
+fn level(probability: f64, threshold: f64) -> f64 {
+    let (odds, normal_odds) = (ln_odds(probability), normal_ln_odds(threshold));
+    odds + normal_odds + 1e-14 * (odds + normal_odds.abs())
 }
 
 /// The γ with ln(Φ(γ)/(1 − Φ(γ))) = `odds` ≥ 0.
@@ -180,8 +190,8 @@ fn best_probability(level: f64) -> f64 {
         if rising { low = middle } else { high = middle }
     }
     let probability = logistic(low);
-    // Below 1e-15 the odds of the next number after ½ would spend all of ε.
-    if ln_odds(probability) < level { probability } else { 0.5 }
+    // Below 1e-15 the odds of the next number after ½ would spend all of ε, or leave next to nothing of it.
+    if ln_odds(probability) < 0.9 * level { probability } else { 0.5 }
 }
 
 impl Mechanism for PrivUnitG {
@@ -276,6 +286,21 @@ mod tests {
         assert!(PrivUnitG::new(Epsilon::new(5e-324).unwrap(), 2).is_err());
     }
 
+    /// With 50 digits and rounded up: the formula to the nearest number is below all of these.
+    #[test]
+    fn the_level_is_never_below_the_true_one() {
+        for (probability, threshold, level) in [
+            (0.500_000_006_115_420_2, 2.685_561_274_508_406e-8, 6.731_703_824_144_918e-8),
+            (0.500_038_289_200_663_8, 0.000_168_145_428_972_508_2, 0.000_421_478_086_793_711_5),
+            (0.638_736_613_439_908_8, 0.629_413_093_002_114_3, 1.592_392_047_407_712),
+            (0.846_179_661_090_995_6, 1.998_577_556_384_506, 5.461_664_264_676_187_5),
+        ] {
+            let unit = PrivUnitG::try_from(Raw { dimension: 4, probability, threshold }).unwrap();
+            assert!(nearest_level(probability, threshold) < level);
+            assert!(unit.epsilon().value() >= level, "{} for {level}", unit.epsilon());
+        }
+    }
+
     #[test]
     fn tampered_json_is_refused() {
         let read = |text: &str| serde_json::from_str::<PrivUnitG>(text);
@@ -285,6 +310,9 @@ mod tests {
             r#"{"dimension":1152921504606846976,"probability":0.6,"threshold":0.5}"#,
             r#"{"dimension":3,"probability":1.0,"threshold":0.5}"#,
             r#"{"dimension":3,"probability":0.1,"threshold":0.5}"#,
+            // Levels of 0.7 and 0.5 by the formula; but a coin of 1e-100 falls with probability 2⁻⁶⁴ or not at all.
+            r#"{"dimension":3,"probability":0.4,"threshold":0.7}"#,
+            r#"{"dimension":3,"probability":1e-100,"threshold":21.3}"#,
             r#"{"dimension":3,"probability":0.6,"threshold":36.0}"#,
             r#"{"dimension":3,"probability":0.5,"threshold":0.0}"#,
             r#"{"dimension":3,"probability":0.6,"threshold":0.5,"epsilon":1.0}"#,

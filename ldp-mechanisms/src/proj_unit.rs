@@ -21,9 +21,10 @@ const MOST_ENTRIES: u64 = 1 << 26;
 /// - ε: that of PrivUnitG in k dimensions. R does not depend on x.
 /// - Report size: 64 d bits as sent here; W and a seed of R, 64 k bits and the seed, say the same.
 /// - Variance: $E\lVert Z - x\rVert^2 = \frac dk s^2(k - 1 + E a^2)/\kappa^2 - 1$, at every input.
-/// - Sampling: idealised, in floating point, $O(k^2 d)$ operations.
+/// - Sampling: idealised, in floating point, $O(k^2 d)$ operations. The number of words may say more than the report, as
+///   in [`PrivUnitG`].
 ///
-/// It has no density: the report lies in the row space of R, which it carries along. See [AFNNTZ23].
+/// It has no density: the report lies in the row space of R, which it carries along. See [AFNNT23].
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism, UnbiasedVector};
@@ -37,7 +38,7 @@ const MOST_ENTRIES: u64 = 1 << 26;
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 ///
-/// [AFNNTZ23]: https://arxiv.org/abs/2306.04444
+/// [AFNNT23]: https://arxiv.org/abs/2306.04444
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Raw", into = "Raw")]
 pub struct ProjUnit {
@@ -200,6 +201,8 @@ mod tests {
             (r#"{"dimension":3"#, r#"{"dimension":1"#),
             (r#"{"dimension":3"#, r#"{"dimension":16777217"#),
             ("0.6", "1.6"),
+            (r#"0.6,"threshold":0.5"#, r#"0.4,"threshold":0.7"#),
+            (r#"0.6,"threshold":0.5"#, r#"1e-100,"threshold":21.3"#),
             (r#""dimension":2"#, r#""dimension":0"#),
             (r#"0.5}"#, r#"0.5},"kappa":1.0"#),
         ] {

@@ -40,12 +40,17 @@ impl TryFrom<Raw> for Range {
     }
 }
 
+/// The square of half of it is a normal number, with room for the smallest variance of a mechanism, 2⁻⁶².
+const LEAST_WIDTH: f64 = 1e-150;
+
 impl Range {
-    /// The range from `low` to `high`: finite numbers, `low` < `high`, with a finite difference.
+    /// The range from `low` to `high`: finite numbers, `low` < `high`, with a difference that is finite and at least
+    /// 1e-150, so that variances in the unit of the data are not lost.
     pub fn new(low: f64, high: f64) -> Result<Self> {
         require(low.is_finite(), "low end of the range", "finite", low)?;
         require(high.is_finite() && high > low, "high end of the range", "finite and above the low end", high)?;
-        require((high - low).is_finite(), "width of the range", "finite", high - low)?;
+        let width = high - low;
+        require(width.is_finite() && width >= LEAST_WIDTH, "width of the range", "finite and at least 1e-150", width)?;
         Ok(Self { low, high })
     }
 
@@ -121,6 +126,13 @@ mod tests {
         for (low, high) in [(1.0, 1.0), (2.0, 1.0), (0.0, f64::NAN), (0.0, f64::INFINITY), (-1e308, 1e308)] {
             assert!(matches!(Range::new(low, high), Err(Error::Parameter { .. })), "[{low}, {high}]");
         }
+        for width in [5e-324, 1e-200, 9.9e-151] {
+            let refused = Range::new(0.0, width);
+            assert!(matches!(refused, Err(Error::Parameter { name: "width of the range", .. })), "{width}");
+            assert!(refused.unwrap_err().to_string().contains("1e-150"));
+        }
+        let narrow = Range::new(-5e-151, 5e-151).unwrap();
+        assert!(narrow.scale_variance(2f64.powi(-62)) > 0.0 && narrow.rescale(0.5).is_err());
         assert!(matches!(Range::new(f64::NAN, 1.0), Err(Error::Parameter { value, .. }) if value.is_nan()));
         assert!(Range::new(-8e307, 8e307).unwrap().rescale(10.0).is_err());
         assert_eq!(Range::new(1.0, 2.0).unwrap().rescale(3.0).unwrap(), Range::new(3.0, 6.0).unwrap());

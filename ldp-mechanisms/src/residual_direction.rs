@@ -144,7 +144,14 @@ mod tests {
         assert!(matches!(new(&[1.0, f64::INFINITY]), Err(Error::Parameter { .. })));
         let json = serde_json::to_string(&new(&[1.0, -2.5]).unwrap()).unwrap();
         assert_eq!(serde_json::from_str::<ResidualDirection>(&json).unwrap(), new(&[1.0, -2.5]).unwrap());
-        for (from, to) in [("1.0,-2.5", "1.0"), ("-2.5", "null"), ("-2.5]", r#"-2.5],"scale":1.0"#)] {
+        let coin = format!(r#""probability":{}"#, unit.probability());
+        for (from, to) in [
+            ("1.0,-2.5", "1.0"),
+            ("-2.5", "null"),
+            ("-2.5]", r#"-2.5],"scale":1.0"#),
+            (coin.as_str(), r#""probability":0.49"#),
+            (coin.as_str(), r#""probability":1e-100"#),
+        ] {
             assert!(json.contains(from), "{json}");
             assert!(serde_json::from_str::<ResidualDirection>(&json.replace(from, to)).is_err(), "{to}");
         }

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 /// - ε: $\ln(2^{64}/\mathrm{lie} - 1)$, from the integer weight of a lie.
 /// - Under $N(\theta, 1)$, with $\tau = \tanh(\varepsilon/2)$: $E[2Z-1] = \tau(1-2\Phi(c-\theta))$; at $c = \theta$ the
 ///   report carries Fisher information $(2/\pi)\tau^2$, for ε ≤ 1.048 the most any ε-private report can.
-/// - Report size: 1 bit. One random word per report; about 7.3 words per 64 reports in bulk.
+/// - Report size: 1 bit. One random word per report; about 7.3 words per 64 reports in bulk, a number that says a little
+///   about the lies of all 64 together: bulk is for whoever holds the values anyway, a client answers one by one.
 /// - `sgn(0)` counts as plus: the cell is closed on the left.
 ///
 /// The thin form of a [`FiniteChannel`], 16 bytes and `Copy`. Theorem 1 of [KS25].

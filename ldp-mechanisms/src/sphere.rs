@@ -1,7 +1,7 @@
 //! What the vector mechanisms share: reading an input of any shape, directions, and a ratio of gamma functions.
 
 use ldp_core::channel::two_64;
-use ldp_core::{Error, Result};
+use ldp_core::{Error, Result, error::require};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -17,9 +17,15 @@ pub(crate) fn check_dimension(dimension: usize) -> Result<()> {
     }
 }
 
-/// A radius that is positive and finite.
+/// A radius whose square is a normal number, with room for noise and many coordinates.
 pub(crate) fn check_radius(radius: f64) -> Result<()> {
-    ldp_core::error::require(radius > 0.0 && radius.is_finite(), "radius", "positive and finite", radius)
+    require((1e-150..=1e150).contains(&radius), "radius", "between 1e-150 and 1e150", radius)
+}
+
+/// Reports of this size whose squared length is a number; at 1e150 a small ε makes more of them.
+pub(crate) fn check_square(dimension: usize, bound: f64, radius: f64) -> Result<()> {
+    let square = dimension as f64 * bound.powi(2);
+    require(square.is_finite(), "radius", "so small that squares of reports are finite", radius)
 }
 
 /// Exactly `dimension` coordinates: a missing one or one that is not a number is zero, further ones are not looked at.

@@ -58,7 +58,7 @@ impl TryFrom<Raw> for Staircase {
     fn try_from(Raw { range, growth, gamma }: Raw) -> Result<Self> {
         // No report is further than 37/ε widths away: below 2^32, what a tally can add.
         let (least, most) = (f64::from(1 << 25).recip(), (1u64 << 60) as f64);
-        require(growth >= least && growth <= most, "growth", "between 2^-30 and 2^60", growth)?;
+        require(growth >= least && growth <= most, "growth", "between 2^-25 and 2^60", growth)?;
         require(gamma > 0.0 && gamma < 1.0, "gamma", "between 0 and 1", gamma)?;
         Ok(Self { range, growth, gamma })
     }

@@ -1,7 +1,7 @@
 //! A set of k categories that is likelier if the true one is among them.
 
 use crate::bernoulli::{below, complement, largest_weight, level};
-use crate::category_set::{CategorySet, SetCounts, category, cell_masses, check_categories, share};
+use crate::category_set::{CategorySet, SetCounts, category, cell_masses, check_categories, share, shares};
 use ldp_core::channel::two_64;
 use ldp_core::drive::draw_binomial;
 use ldp_core::seed::SimulationRng;
@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 ///   g = \frac{ke^\varepsilon}{ke^\varepsilon+d-k}$$
 ///
 /// - ε: of the ratio $G(d-k)/((2^{64}-G)k)$ with $g = G/2^{64}$, in integers; never above the claim,
-///   and below it by about $1/(2^{64}-G)$.
+///   and below it by about $1/\min(G, 2^{64}-G)$.
 /// - Report size: $\lceil\log_2\binom dk\rceil$ bits, as a [`CategorySet`].
 /// - Variance: with $h = (k-g)/(d-1)$, the probability of a category that is not the true one,
 ///   $\hat p_v = (T_v/n - h)/(g - h)$ is unbiased and $n \mathrm{Var} = \bar f(1-\bar f)/(g-h)^2$,
 ///   $\bar f = fg + (1-f)h$, over users who hold v with probability f.
-/// - Sampling: exact, by integer weights and Floyd's uniform subsets. About k + 1 words.
+/// - Sampling: exact, by integer weights and Floyd's uniform subsets. k + 1 words; each but the first is drawn
+///   again with a probability below $d/2^{64}$.
 ///
 /// A category is a whole number 0..d as `f64`; what lies outside counts as the nearest one. With k near
 /// $d/(e^\varepsilon+1)$ it is asymptotically minimax for squared error, see [YB18]; with k = 1 it is
@@ -135,7 +136,15 @@ impl SubsetSelection {
 
     /// h, the probability that another category is in the set.
     fn false_share(&self) -> f64 {
-        (f64::from(self.size) - self.true_share()) / f64::from(self.categories - 1)
+        // k − g from integers: at k = 1 and large ε a difference of floats has no digits left.
+        let others = (u128::from(self.size) << 64) - u128::from(self.weight);
+        others as f64 / two_64() / f64::from(self.categories - 1)
+    }
+
+    /// 1 − h, from integers too.
+    fn false_absence(&self) -> f64 {
+        let absent = (u128::from(self.categories - 1 - self.size) << 64) + u128::from(self.weight);
+        absent as f64 / two_64() / f64::from(self.categories - 1)
     }
 
     /// g − h = (gd − k)/(d − 1), from integers.
@@ -144,22 +153,24 @@ impl SubsetSelection {
         difference as f64 / two_64() / f64::from(self.categories - 1)
     }
 
-    /// $\hat p_v = (T_v/n - h)/(g - h)$ for every category; zeros if nobody answered.
-    #[must_use]
-    pub fn frequencies(&self, counts: &SetCounts) -> Vec<f64> {
-        let users = counts.users().max(1) as f64;
-        let debias = |&count: &u64| (count as f64 / users - self.false_share()) / self.contrast();
-        match counts.users() {
-            0 => vec![0.0; counts.counts().len()],
-            _ => counts.counts().iter().map(debias).collect(),
-        }
+    /// $\hat p_v = (T_v/n - h)/(g - h)$ for every category; zeros if nobody answered. A tally of another
+    /// number of categories is [`Error::Length`].
+    pub fn frequencies(&self, counts: &SetCounts) -> Result<Vec<f64>> {
+        let shares = shares(counts, self.categories)?;
+        let debias = |share: f64| (share - self.false_share()) / self.contrast();
+        Ok(match counts.users() {
+            0 => shares,
+            _ => shares.into_iter().map(debias).collect(),
+        })
     }
 
     /// $n \mathrm{Var}[\hat p_v]$ over users who hold v with probability `frequency`.
     #[must_use]
     pub fn variance(&self, frequency: f64) -> f64 {
-        let share = self.false_share() + frequency * self.contrast();
-        share * (1.0 - share) / self.contrast().powi(2)
+        let mixed = |own: f64, other: f64| frequency * own + (1.0 - frequency) * other;
+        let present = mixed(self.true_share(), self.false_share());
+        let absent = mixed(complement(self.weight) as f64 / two_64(), self.false_absence());
+        present * absent / self.contrast().powi(2)
     }
 }
 
@@ -178,11 +189,15 @@ impl Mechanism for SubsetSelection {
         let with_truth = rng.next_u64() < self.weight;
         // Others are numbered without x: which numbers are drawn depends on the noise alone.
         let other = |number: u32| number + u32::from(number >= x);
-        let (others, wanted) = (self.categories - 1, self.size - u32::from(with_truth));
-        // Floyd's subsets: a number that was drawn before stands for the newest one, which was not.
-        for newest in others - wanted..others {
+        let others = self.categories - 1;
+        // Floyd's subsets: a number that was drawn before stands for the newest one, which was not. Next to the true
+        // category one less is wanted, and the first number is drawn in vain: a number of words that tells whether the
+        // truth is in the set would tell the truth.
+        for newest in others - self.size..others {
             let drawn = other(below(u64::from(newest) + 1, rng) as u32);
-            set.insert(if set.contains(drawn) { other(newest) } else { drawn });
+            if !with_truth || newest > others - self.size {
+                set.insert(if set.contains(drawn) { other(newest) } else { drawn });
+            }
         }
         if with_truth {
             set.insert(x);
@@ -225,7 +240,8 @@ impl DrawTally<SetCounts> for SubsetSelection {
         for (v, (&mass, count)) in law.iter().zip(&mut counts).enumerate() {
             let own = share(mass, rest, v + 1 == law.len());
             rest -= mass;
-            // Others not yet gone through: all v so far for those whose own category is yet to come, else v − 1.
+            // Others not yet gone through, this one among them: d − v for those whose own category has gone by, one less
+            // for those whose own is yet to come.
             let ahead = law.len() - 1 - v;
             *count += pick(&mut passed, ahead + 1, rng)?;
             for (group, in_set) in [(&mut truthful, true), (&mut lying, false)] {

@@ -1,7 +1,7 @@
 //! One bit per category, each randomised on its own.
 
-use crate::bernoulli::{bits, complement};
-use crate::category_set::{CategorySet, SetCounts, category, cell_masses, check_categories, share};
+use crate::bernoulli::complement;
+use crate::category_set::{CategorySet, SetCounts, category, cell_masses, check_categories, share, shares};
 use ldp_core::channel::two_64;
 use ldp_core::drive::draw_binomial;
 use ldp_core::seed::SimulationRng;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// - Report size: d bits, as a [`CategorySet`].
 /// - Variance: $\hat p_v = (T_v/n - q)/(\frac12 - q)$ is unbiased, and over users who hold v with probability f it has
 ///   $n \mathrm{Var} = \bar f(1-\bar f)/(\frac12-q)^2$, $\bar f = f/2 + (1-f)q$.
-/// - Sampling: exact, 64 bits at a time. About seven words per 64 categories, and one.
+/// - Sampling: exact, by integer weights. One word per category, always.
 ///
 /// A category is a whole number 0..d as `f64`; what lies outside counts as the nearest one, as in
 /// [`RandomizedResponse`](crate::RandomizedResponse), which is better for d < 3e^ε + 2. See [WBLJ17].
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 /// for _ in 0..10_000 {
 ///     counts.push(unary.privatize(&7.0, &mut rng), 1)?;
 /// }
-/// let frequencies = unary.frequencies(&counts);
+/// let frequencies = unary.frequencies(&counts)?;
 /// assert!((frequencies[7] - 1.0).abs() < 0.1 && frequencies[0].abs() < 0.1);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
@@ -101,15 +101,15 @@ impl UnaryEncoding {
         ((1u64 << 63) - self.lie) as f64 / two_64()
     }
 
-    /// $\hat p_v = (T_v/n - q)/(\frac12 - q)$ for every category; zeros if nobody answered.
-    #[must_use]
-    pub fn frequencies(&self, counts: &SetCounts) -> Vec<f64> {
-        let users = counts.users().max(1) as f64;
-        let debias = |&count: &u64| (count as f64 / users - self.false_share()) / self.contrast();
-        match counts.users() {
-            0 => vec![0.0; counts.counts().len()],
-            _ => counts.counts().iter().map(debias).collect(),
-        }
+    /// $\hat p_v = (T_v/n - q)/(\frac12 - q)$ for every category; zeros if nobody answered. A tally of another
+    /// number of categories is [`Error::Length`].
+    pub fn frequencies(&self, counts: &SetCounts) -> Result<Vec<f64>> {
+        let shares = shares(counts, self.categories)?;
+        let debias = |share: f64| (share - self.false_share()) / self.contrast();
+        Ok(match counts.users() {
+            0 => shares,
+            _ => shares.into_iter().map(debias).collect(),
+        })
     }
 
     /// $n \mathrm{Var}[\hat p_v]$ over users who hold v with probability `frequency`.
@@ -130,17 +130,13 @@ impl Mechanism for UnaryEncoding {
     }
 
     fn privatize<R: Rng + ?Sized>(&self, input: &f64, rng: &mut R) -> CategorySet {
-        let mut set = CategorySet::empty(self.categories);
-        let mut left = self.categories;
-        for word in set.words_mut() {
-            let lanes = u64::MAX >> (64 - left.min(64));
-            *word = bits(self.lie, lanes, rng);
-            left = left.saturating_sub(64);
+        let (x, mut set) = (category(*input, self.categories), CategorySet::empty(self.categories));
+        // A word for each: with fewer, drawn until all bits are decided, their number would depend on the bits.
+        for v in 0..self.categories {
+            if rng.next_u64() < if v == x { 1 << 63 } else { self.lie } {
+                set.insert(v);
+            }
         }
-        // The true bit was drawn like all others, so that the number of words tells nothing, and is replaced.
-        let x = category(*input, self.categories);
-        let (word, place) = (&mut set.words_mut()[x as usize / 64], x % 64);
-        *word = *word & !(1 << place) | (rng.next_u64() >> 63) << place;
         set
     }
 }

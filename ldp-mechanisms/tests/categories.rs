@@ -7,7 +7,7 @@ use ldp_core::conformance::{
 };
 use ldp_core::drive::{Tallies, Users, draw_binomial};
 use ldp_core::model::{Categorical, Poisson};
-use ldp_core::seed::{Purpose, stream};
+use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::{Cdf, Density, DrawTally, Epsilon, Error, Group, Mechanism, Numerics, Population, Tally};
 use ldp_mechanisms::{CategorySet, SetCounts, SubsetSelection, UnaryEncoding};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ trait Frequencies: Density<Input = f64, Report = CategorySet> + DrawTally<SetCou
 
 impl Frequencies for UnaryEncoding {
     fn estimate(&self, counts: &SetCounts) -> Vec<f64> {
-        self.frequencies(counts)
+        self.frequencies(counts).unwrap()
     }
     fn spread(&self, frequency: f64) -> f64 {
         self.variance(frequency)
@@ -49,7 +49,7 @@ impl Frequencies for UnaryEncoding {
 
 impl Frequencies for SubsetSelection {
     fn estimate(&self, counts: &SetCounts) -> Vec<f64> {
-        self.frequencies(counts)
+        self.frequencies(counts).unwrap()
     }
     fn spread(&self, frequency: f64) -> f64 {
         self.variance(frequency)
@@ -218,12 +218,7 @@ impl Cdf for Table {
     }
 }
 
-fn draw<Q: Frequencies>(
-    mechanism: &Q,
-    frequencies: &[f64],
-    users: u64,
-    rng: &mut ldp_core::seed::SimulationRng,
-) -> Vec<u64> {
+fn draw<Q: Frequencies>(mechanism: &Q, frequencies: &[f64], users: u64, rng: &mut SimulationRng) -> Vec<u64> {
     let mut law = Vec::new();
     mechanism.law(&Table(frequencies.to_vec()), 0.0, &mut law);
     let mut tally = SetCounts::new(frequencies.len() as u32);
@@ -362,13 +357,24 @@ fn users_and_tallies_agree() {
 #[test]
 fn tallies_of_any_size_are_drawn() {
     let mut rng = stream(70, Purpose::Tally, 0, 0);
-    for users in [0, 1, 1_000_000_000_000] {
-        for counts in [
-            draw(&UnaryEncoding::new(epsilon(1.0), 3).unwrap(), &[0.2, 0.5, 0.3], users, &mut rng),
-            draw(&SubsetSelection::new(epsilon(1.0), 3).unwrap(), &[0.2, 0.5, 0.3], users, &mut rng),
-        ] {
-            assert!(counts.iter().all(|&count| count <= users));
+    let frequencies = [0.2, 0.5, 0.3];
+    let mut check = |counts: &mut dyn FnMut(u64, &mut SimulationRng) -> Vec<u64>, one: &[f64]| {
+        assert!(
+            counts(0, &mut rng).iter().all(|&count| count == 0) && counts(1, &mut rng).iter().all(|&count| count <= 1)
+        );
+        let n = 1_000_000_000_000;
+        for (v, count) in counts(n, &mut rng).into_iter().enumerate() {
+            let p: f64 = one.iter().enumerate().filter(|(bits, _)| bits >> v & 1 == 1).map(|(_, p)| p).sum();
+            let score = |p: f64| (count as f64 - n as f64 * p).abs() / (n as f64 * p * (1.0 - p)).sqrt();
+            assert!(score(p) < 4.892, "category {v}: z = {}", score(p));
+            assert!(score(p * (1.0 + 1e-4)) > 4.892, "category {v}: the mutant passes");
         }
+    };
+    let unary = UnaryEncoding::new(epsilon(1.0), 3).unwrap();
+    check(&mut |users, rng| draw(&unary, &frequencies, users, rng), &mixture(&unary, &frequencies));
+    for size in [1, 2] {
+        let subsets = SubsetSelection::with_size(epsilon(1.0), 3, size).unwrap();
+        check(&mut |users, rng| draw(&subsets, &frequencies, users, rng), &mixture(&subsets, &frequencies));
     }
 }
 
@@ -436,7 +442,16 @@ fn counts_are_a_tally() {
     counts.add(&[0, 1, 3], 3).unwrap();
     assert_eq!((counts.counts(), counts.users()), (&[2, 1, 5][..], 5));
     let unary = UnaryEncoding::new(epsilon(1.0), 3).unwrap();
-    assert_eq!(unary.frequencies(&SetCounts::new(3)), [0.0; 3]);
+    let subsets = SubsetSelection::new(epsilon(1.0), 3).unwrap();
+    assert_eq!(
+        [unary.frequencies(&SetCounts::new(3)), subsets.frequencies(&SetCounts::new(3))].map(Result::unwrap),
+        [[0.0; 3]; 2]
+    );
+    for other in [0, 2, 4].map(SetCounts::new) {
+        for refused in [unary.frequencies(&other), subsets.frequencies(&other)] {
+            assert!(matches!(refused, Err(Error::Length { expected: 3, .. })), "{refused:?}");
+        }
+    }
 }
 
 #[test]
@@ -463,10 +478,9 @@ fn pinned_reports() {
     let mut rng = stream(42, Purpose::Noise, 0, 0);
     let unary = UnaryEncoding::new(epsilon(1.0), 70).unwrap();
     let members = |set: CategorySet| set.members().collect::<Vec<_>>();
-    let expected =
-        [1, 2, 3, 6, 9, 11, 12, 19, 22, 24, 26, 29, 31, 32, 39, 40, 41, 42, 48, 49, 50, 51, 62, 64, 67, 68, 69];
+    let expected = [0, 3, 4, 5, 8, 9, 10, 17, 18, 24, 27, 30, 33, 36, 41, 51, 54, 58, 59, 60, 64, 65];
     assert_eq!(members(unary.privatize(&3.0, &mut rng)), expected);
     let subsets = SubsetSelection::new(epsilon(1.0), 70).unwrap();
-    let expected = [9, 10, 11, 14, 19, 23, 25, 28, 29, 32, 36, 38, 40, 46, 53, 60, 61, 62, 69];
+    let expected = [3, 10, 11, 13, 14, 15, 20, 25, 26, 31, 33, 40, 46, 55, 58, 59, 60, 62, 67];
     assert_eq!(members(subsets.privatize(&3.0, &mut rng)), expected);
 }

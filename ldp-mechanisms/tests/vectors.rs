@@ -84,11 +84,39 @@ fn wrong_parameters_are_refused_by_type() {
     assert!(matches!(ProjUnit::new(one, 3, 0), Err(Error::TooFew { name: "projection", least: 1, value: 0 })));
     assert!(matches!(ProjUnit::new(one, 3, 4), Err(Error::TooMany { name: "projection", most: 3, value: 4 })));
     assert!(matches!(ProjUnit::new(one, 1 << 20, 1 << 10), Err(Error::TooMany { .. })));
-    for radius in [0.0, -1.0, f64::NAN, f64::INFINITY, 1.7e308] {
+    for radius in [0.0, -1.0, f64::NAN, f64::INFINITY, 1.7e308, 9.9e-151, 1.1e150] {
         assert!(matches!(DuchiL2::new(one, 2, radius), Err(Error::Parameter { name: "radius", .. })), "{radius}");
         assert!(matches!(DuchiLinf::new(one, 2, radius), Err(Error::Parameter { name: "radius", .. })), "{radius}");
     }
-    assert!(matches!(DuchiLinf::new(epsilon(1e-25), 2, 1.0), Err(Error::EpsilonTooSmall { .. })));
+    // A level that stretches reports beyond what can be squared.
+    let low = epsilon(1e-9);
+    assert!(matches!(DuchiL2::new(low, 2, 1e150), Err(Error::Parameter { name: "radius", .. })));
+    assert!(matches!(DuchiLinf::new(low, 2, 1e150), Err(Error::Parameter { name: "radius", .. })));
+    // Weights of one, and halves that are counted with a margin.
+    for (level, dimension) in [(1e-25, 2), (1e-15, 62)] {
+        let refused = DuchiLinf::new(epsilon(level), dimension, 1.0);
+        assert!(matches!(refused, Err(Error::EpsilonTooSmall { .. })), "d = {dimension}: {refused:?}");
+    }
+}
+
+/// Radii at both ends have variances that are numbers, and reports with a density.
+#[test]
+fn the_smallest_and_the_largest_radius() {
+    fn check<Q: UnbiasedVector + Density>(mechanism: &Q, radius: f64) {
+        let mut rng = stream(1, Purpose::Noise, 0, 0);
+        for input in [vec![], vec![radius], vec![0.3 * radius; 3]] {
+            let relative = mechanism.total_variance(&input) / radius.powi(2);
+            assert!(relative > 1e-3 && relative < 1e9, "{radius:e}: {relative}");
+            let report = mechanism.privatize(&input, &mut rng);
+            assert!(mechanism.ln_density(&report, &input).is_finite(), "{radius:e}: {report:?}");
+        }
+    }
+    for (radius, dimension) in [1e-150, 1e150].into_iter().flat_map(|radius| [1, 2, 3].map(|d| (radius, d))) {
+        for level in [0.01, 1.0, 5.0].map(epsilon) {
+            check(&DuchiL2::new(level, dimension, radius).unwrap(), radius);
+            check(&DuchiLinf::new(level, dimension, radius).unwrap(), radius);
+        }
+    }
 }
 
 #[test]
@@ -130,7 +158,7 @@ fn the_level_of_the_cube_in_many_dimensions() {
             let level = cube.epsilon().value();
             assert!(level <= claim && level >= claim - 1e-12, "d = {dimension}: {level} for {claim}");
             if dimension <= 1000 {
-                // The far vertex, and the nearest one that is near to another corner.
+                // A report at a corner, about that corner and about the opposite one.
                 let (plus, minus) = (vec![1.0; dimension], vec![-1.0; dimension]);
                 let report = vec![cube.bound(); dimension];
                 let inputs = [plus.as_slice(), minus.as_slice()];
@@ -155,22 +183,36 @@ fn the_level_of_the_cube_at_extreme_claims() {
     }
 }
 
-/// With both halves closed, the vertices in the middle come from both, and for even d the level is ln(1 + e^ε).
+/// For even d a vertex in the middle is in the near half and in no other: with both halves closed it would come from
+/// both, and the level of the same weight would be far above the claim.
 #[test]
 fn two_closed_halves_have_a_larger_level() {
     for (claim, dimension) in [0.01f64, 1.0, 5.0].into_iter().flat_map(|claim| [2, 4, 6, 8].map(|d| (claim, d))) {
-        let (corners, truth) = (vertices(dimension, 1.0), claim.exp() / (claim.exp() + 1.0));
-        let closed = corners.iter().filter(|corner| corner.iter().sum::<f64>() >= 0.0).count() as f64;
-        let mutant = |report: &[f64], corner: &[f64]| {
-            let side = dot(report, corner);
+        let cube = DuchiLinf::new(epsilon(claim), dimension, 1.0).unwrap();
+        let (corners, corner) = (vertices(dimension, 1.0), vec![1.0; dimension]);
+        let level = |law: &dyn Fn(f64, &[f64]) -> f64| {
+            let law: Vec<f64> = corners
+                .iter()
+                .map(|report| {
+                    let scaled: Vec<f64> = report.iter().map(|z| z * cube.bound()).collect();
+                    law(dot(report, &corner), &scaled)
+                })
+                .collect();
+            (law.iter().fold(0.0, |a: f64, b| a.max(*b)) / law.iter().fold(1.0, |a: f64, b| a.min(*b))).ln()
+        };
+        let found = level(&|_, report| cube.ln_density(&report.to_vec(), &corner).exp());
+        assert!((claim - 1e-12..claim + 1e-13).contains(&found), "d = {dimension}: {found} for {claim}");
+        // The middle is as likely as the corner itself.
+        let middle: Vec<f64> = (0..dimension).map(|j| if j % 2 == 0 { cube.bound() } else { -cube.bound() }).collect();
+        let near = cube.ln_density(&vec![cube.bound(); dimension], &corner);
+        assert!((cube.ln_density(&middle, &corner) - near).abs() < 1e-13);
+        let truth = cube.weight() as f64 / ldp_core::channel::two_64();
+        let closed = corners.iter().filter(|report| dot(report, &corner) >= 0.0).count() as f64;
+        let mutant = level(&|side, _| {
             let (near, far) = (f64::from(u8::from(side >= 0.0)), f64::from(u8::from(side <= 0.0)));
             (truth * near + (1.0 - truth) * far) / closed
-        };
-        let report = &corners[0];
-        let law: Vec<f64> = corners.iter().map(|corner| mutant(report, corner)).collect();
-        let level = (law.iter().fold(0.0, |a: f64, b| a.max(*b)) / law.iter().fold(1.0, |a: f64, b| a.min(*b))).ln();
-        assert!((level - claim.exp().ln_1p()).abs() < 1e-12, "{level}");
-        assert!(level > claim + 0.006);
+        });
+        assert!(mutant > claim.exp().ln_1p(), "d = {dimension}: {mutant} for {claim}");
     }
 }
 
@@ -433,5 +475,5 @@ fn pinned_reports() {
     let cube = DuchiLinf::new(epsilon(1.0), 8, 1.0).unwrap();
     let signs = |report: Vec<f64>| report.iter().fold(0, |bits, z| bits << 1 | u32::from(*z > 0.0));
     let reports: [u32; 4] = std::array::from_fn(|_| signs(cube.privatize(&[0.5, -0.5, 1.0, 0.0], &mut rng)));
-    assert_eq!(reports, [225, 38, 208, 152]);
+    assert_eq!(reports, [225, 197, 63, 203]);
 }

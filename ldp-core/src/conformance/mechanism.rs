@@ -1,10 +1,11 @@
 //! Privacy, proved on the channel's own numbers, and the number of random words.
 
-use super::{Counting, Violation, ensure};
+use super::{ALPHA, Counting, Violation, chi_square, ensure, upper_tail};
 use crate::channel::FiniteChannel;
 use crate::epsilon::Epsilon;
 use crate::mechanism::{Density, Mechanism, Publish};
 use crate::seed::{Purpose, stream};
+use std::collections::BTreeMap;
 
 const WITHIN: &str = "epsilon within the claim";
 const COMPUTED: &str = "epsilon is computed";
@@ -94,4 +95,81 @@ where
         }
     }
     Ok(())
+}
+
+/// How many reports [`check_draws_beyond_report`] draws for an input.
+const REPORTS: u64 = 100_000;
+
+/// Whether the number of random words says more than the report: for every input, (calls, bits) and `label` of the
+/// report must be independent. With [`check_draws`], ε then holds for the report and the number of words together.
+///
+/// 100,000 reports per input, chi-square at [`ALPHA`]. Numbers of words, and labels, that are seen fewer than 708 times
+/// go together with the next, so that no cell of the table is expected to hold fewer than 5. A number that never varies passes.
+///
+/// Label so that what hides the input shows: whole reports where they are few, else whether the input is among them.
+pub fn check_draws_beyond_report<'a, Q, L>(
+    mechanism: &Q,
+    inputs: impl IntoIterator<Item = &'a Q::Input>,
+    label: impl Fn(&Q::Report) -> L,
+    seed: u64,
+) -> Result<(), Violation>
+where
+    Q: Mechanism<Input: 'a>,
+    L: Ord,
+{
+    for (place, input) in (0u64..).zip(inputs) {
+        let mut rng = stream(seed, Purpose::Noise, place, 0);
+        let mut seen = Vec::with_capacity(REPORTS as usize);
+        for _ in 0..REPORTS {
+            let mut counting = Counting::new(&mut rng);
+            let report = mechanism.privatize(input, &mut counting);
+            seen.push((counting.drawn(), label(&report)));
+        }
+        let (rows, labels) = (groups(seen.iter().map(|(drawn, _)| drawn)), groups(seen.iter().map(|(_, label)| label)));
+        let (height, width) = (rows.sizes.len(), labels.sizes.len());
+        let mut table = vec![0u64; height * width];
+        for (drawn, label) in &seen {
+            table[rows.places[drawn] * width + labels.places[label]] += 1;
+        }
+        let share = |size: u64| size as f64 / REPORTS as f64;
+        let law: Vec<f64> =
+            rows.sizes.iter().flat_map(|&row| labels.sizes.iter().map(move |&size| share(row) * share(size))).collect();
+        // Both margins are estimated from the table itself.
+        let p = upper_tail(chi_square(&table, &law).0, ((height - 1) * (width - 1)) as u64);
+        ensure(p >= ALPHA, "draws say nothing beyond the report", || {
+            format!("p = {p:e} at input number {place}: the number of words tells reports apart")
+        })?;
+    }
+    Ok(())
+}
+
+/// Values in groups, each large enough that the product of two shares is expected five times or more.
+struct Groups<'a, K> {
+    places: BTreeMap<&'a K, usize>,
+    sizes: Vec<u64>,
+}
+
+fn groups<'a, K: Ord>(values: impl Iterator<Item = &'a K>) -> Groups<'a, K> {
+    let mut sizes = BTreeMap::new();
+    values.for_each(|value| *sizes.entry(value).or_insert(0u64) += 1);
+    let least = (5.0 * REPORTS as f64).sqrt().ceil() as u64;
+    // From the rarest on, values go into one group until it is large enough.
+    let mut ordered: Vec<(&K, u64)> = sizes.into_iter().collect();
+    ordered.sort_by_key(|&(_, size)| size);
+    let (mut places, mut sizes) = (BTreeMap::new(), vec![0]);
+    for (value, size) in ordered {
+        if sizes[sizes.len() - 1] >= least {
+            sizes.push(0);
+        }
+        let last = sizes.len() - 1;
+        sizes[last] += size;
+        places.insert(value, last);
+    }
+    let last = sizes.len() - 1;
+    if last > 0 && sizes[last] < least {
+        places.values_mut().for_each(|place| *place = (*place).min(last - 1));
+        sizes[last - 1] += sizes[last];
+        sizes.pop();
+    }
+    Groups { places, sizes }
 }

@@ -20,6 +20,7 @@
 //! | `variance is stated` | Var decode(Z) = `variance`, to 1e-8 | [`check_unbiased`], [`check_unbiased_finite`] |
 //! | `thin equals published` | a mechanism and its channel answer alike from the same word | [`check_channel`] |
 //! | `draws do not depend on the input` | the number of random words is the same for all inputs | [`check_draws`] |
+//! | `draws say nothing beyond the report` | given the input, words drawn and report are independent | [`check_draws_beyond_report`] |
 //! | `marginal adds to one` | P(z) ≥ 0 and Σ P(z) = 1, every place written | [`check_marginal`] |
 //! | `reports follow marginal` | simulated users answer with the law P | [`check_marginal`] |
 //! | `tallies follow marginal` | drawn tallies have the law P | [`check_marginal`] |
@@ -75,7 +76,7 @@ mod wire;
 
 pub use channel::check_channel;
 pub use dummy::{Dummy, Seen};
-pub use mechanism::{check_draws, check_epsilon, check_epsilon_density};
+pub use mechanism::{check_draws, check_draws_beyond_report, check_epsilon, check_epsilon_density};
 pub use protocol::{
     check_edges, check_edges_judged, check_edges_with, check_inference, check_replay, check_replay_with,
 };

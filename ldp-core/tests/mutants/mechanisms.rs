@@ -2,7 +2,8 @@
 
 use super::{dense, epsilon, rejected, ternary};
 use ldp_core::conformance::{
-    check_channel, check_draws, check_epsilon, check_epsilon_density, check_marginal, check_sampler,
+    check_channel, check_draws, check_draws_beyond_report, check_epsilon, check_epsilon_density, check_marginal,
+    check_sampler,
 };
 use ldp_core::model::{Categorical, Gaussian, Poisson};
 use ldp_core::{Cdf, Density, Epsilon, Finite, FiniteChannel, Kernel, Mechanism, Partition, Publish, Result, Tally};
@@ -31,6 +32,8 @@ pub(super) enum Fault {
     Strict,
     /// A second word for inputs above the threshold only.
     SecondWordAbove,
+    /// A second word for lies only: the same number of words for all inputs, which tells whether a report is true.
+    SecondWordForLies,
     /// ε as it was claimed, though the weights give more.
     StoredEpsilon,
     /// ε a little above what the weights give, and above the claim.
@@ -90,6 +93,9 @@ impl Mechanism for Thin {
             Fault::FlipsTooOften => word < self.lie + self.lie / 10,
             _ => word < self.lie,
         };
+        if self.fault == Fault::SecondWordForLies && lies {
+            rng.next_u64();
+        }
         u32::from(above ^ lies)
     }
 
@@ -191,6 +197,23 @@ impl Finite for NeverTwo {
     }
 }
 
+/// Words in vain before the answer, a number of them that varies and has nothing to do with it.
+struct Patient(Thin);
+
+impl Mechanism for Patient {
+    type Input = f64;
+    type Report = u32;
+
+    fn epsilon(&self) -> Epsilon {
+        self.0.epsilon()
+    }
+
+    fn privatize<R: Rng + ?Sized>(&self, input: &f64, rng: &mut R) -> u32 {
+        while rng.next_u64() >> 63 == 1 {}
+        self.0.privatize(input, rng)
+    }
+}
+
 /// Laplace noise of scale 1/ε on values clipped to [0, 1], with an ε that may be wrong.
 struct Laplace {
     scale: f64,
@@ -230,6 +253,7 @@ fn good_mechanisms_pass() {
         check_sampler(&thin, &inputs, seed).unwrap();
         check_channel(&thin, &inputs, seed).unwrap();
         check_draws(&thin, &inputs).unwrap();
+        check_draws_beyond_report(&thin, &inputs, |report| *report, seed).unwrap();
         check_marginal(&thin, &model, 0.6, seed).unwrap();
         check_marginal(&thin, &Poisson, 0.6, seed).unwrap();
     }
@@ -245,6 +269,7 @@ fn good_mechanisms_pass() {
     let laplace = Laplace { scale: 0.5, level: 2.0 };
     check_epsilon_density(&laplace, epsilon(2.0), &[0.0, 0.3, 1.0, 7.0], &[-1.0, 0.4, 2.0]).unwrap();
     check_draws(&laplace, &[0.0, 1.0]).unwrap();
+    check_draws_beyond_report(&Patient(Thin::new(1.0, 0.0, Fault::None)), &[-1.0, 1.0], |report| *report, 5).unwrap();
 }
 
 #[test]
@@ -294,6 +319,10 @@ fn word_mutants_are_rejected() {
     rejected(check_channel(&Thin::new(30.0, 0.3, Fault::LieIncluded), &[], 13), law);
     let mutant = Thin::new(1.0, 0.0, Fault::SecondWordAbove);
     rejected(check_draws(&mutant, &[-1.0, 1.0]), "draws do not depend on the input");
+    let mutant = Thin::new(1.0, 0.0, Fault::SecondWordForLies);
+    check_draws(&mutant, &[-1.0, 1.0]).unwrap();
+    let found = check_draws_beyond_report(&mutant, &[-1.0, 1.0], |report| *report, 13);
+    rejected(found, "draws say nothing beyond the report");
 }
 
 #[test]
