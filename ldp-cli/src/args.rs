@@ -4,6 +4,7 @@ use crate::exit;
 use crate::input::Layout;
 use crate::registry::{count, number};
 use crate::spec::Spec;
+use crate::sweep::Sweep;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use ldp_core::erased::Fidelity;
 use ldp_core::{Epsilon, IntervalKind};
@@ -28,6 +29,16 @@ const SIMULATE_EXAMPLES: &str = "Examples:
 
 The unit of start and theta is that of the data. n*MSE comes with a 99 % interval over
 replications, which cannot know of events too rare to have been seen.";
+
+const FISHER_EXAMPLES: &str = "Examples:
+  ldp fisher --mechanism sign:threshold=0 --theta 0.5 --epsilon 1
+  ldp fisher --mechanism sign --mechanism laplace:low=-3,high=3 --mechanism duchi:low=-3,high=3 --epsilon 1
+  ldp fisher --mechanism sign --mechanism interval:cuts=-0.48/0.48 --sweep epsilon=0.1:8:40 --format csv
+  ldp fisher --mechanism privunit:dimension=5 --epsilon 1
+
+The information is that of one report about the parameter; its reciprocal is the smallest
+n*MSE that estimators can reach with the mechanism. Vector mechanisms see as many independent
+Gaussian values as they have coordinates, and the information is that of one coordinate.";
 
 const ESTIMATE_EXAMPLES: &str = "Examples:
   ldp estimate data.csv --column x --estimator two-stage:start=0 --epsilon 1
@@ -101,6 +112,9 @@ pub enum Command {
     /// Monte Carlo: how precise is a protocol?
     #[command(after_long_help = help_tail(SIMULATE_EXAMPLES))]
     Simulate(Simulate),
+    /// The private Fisher information of a mechanism: how much does a report still say?
+    #[command(after_long_help = help_tail(FISHER_EXAMPLES))]
+    Fisher(Fisher),
     /// Run a protocol on data, one row per user
     #[command(after_long_help = help_tail(ESTIMATE_EXAMPLES))]
     Estimate(Estimate),
@@ -131,6 +145,32 @@ pub enum Kind {
     Estimators,
     /// Bundled studies: none yet
     Studies,
+}
+
+/// `ldp fisher`.
+#[derive(ClapArgs)]
+pub struct Fisher {
+    /// The mechanism, as a spec; give several to rank them
+    #[arg(long = "mechanism", value_name = "SPEC", required = true)]
+    pub mechanisms: Vec<Spec>,
+    /// Where the values come from, as a spec
+    #[arg(long, value_name = "SPEC", default_value = "gaussian")]
+    pub model: Spec,
+    /// The parameter at which the information is taken
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number, default_value = "0")]
+    pub theta: f64,
+    /// Privacy level; not needed where it is swept
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
+    pub epsilon: Option<Epsilon>,
+    /// Repeat for several values of epsilon, theta or a key of the mechanisms: KEY=FROM:TO:COUNT[:log]
+    #[arg(long, value_name = "SWEEP", allow_hyphen_values = true)]
+    pub sweep: Option<Sweep>,
+    /// Write a figure of the sweep here, as SVG
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    pub svg: Option<PathBuf>,
+    /// Treat the mechanism as a black box: a lower confidence limit from this many samples
+    #[arg(long, value_name = "DRAWS", allow_hyphen_values = true, value_parser = parse_positive)]
+    pub black_box: Option<u64>,
 }
 
 /// `ldp simulate`.

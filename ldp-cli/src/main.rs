@@ -9,10 +9,12 @@ mod commands;
 mod exit;
 mod input;
 mod nearest;
+mod plot;
 mod progress;
 mod registry;
 mod report;
 mod spec;
+mod sweep;
 
 use clap::Parser;
 use std::io::Write;

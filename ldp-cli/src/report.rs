@@ -49,6 +49,20 @@ fn csv(record: &Value) -> anyhow::Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
+/// A header and a line per record; all have the same fields.
+pub fn lines<T: Serialize>(records: &[T]) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for (number, record) in records.iter().enumerate() {
+        let mut cells = Vec::new();
+        flatten(String::new(), &serde_json::to_value(record)?, &mut cells);
+        if number == 0 {
+            writer.write_record(cells.iter().map(|(name, _)| name))?;
+        }
+        writer.write_record(cells.iter().map(|(_, value)| value))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
 fn flatten(name: String, value: &Value, cells: &mut Vec<(String, String)>) {
     let inner = |key: &str| {
         if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }

@@ -32,6 +32,14 @@ pub enum SpecError {
     Twice(String),
 }
 
+impl Spec {
+    /// The same spec with this key set to a number.
+    pub fn set(&mut self, key: &str, value: f64) {
+        self.pairs.retain(|(known, _)| known != key);
+        self.pairs.push((key.to_owned(), value.to_string()));
+    }
+}
+
 impl FromStr for Spec {
     type Err = SpecError;
 

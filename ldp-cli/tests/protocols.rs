@@ -83,7 +83,10 @@ fn what_cannot_be_is_refused_with_value_and_limit() {
         ("three-stage:scales=99", "scales must be at most 60, got 99"),
         ("three-stage:low=3,high=3", "high must be finite and above low, got 3"),
         ("three-stage:low=5,high=-5", "high must be finite and above low, got -5"),
-        ("three-stage:pilot=many", "pilot must be a number of users, a share between 0 and 1, or 'half', got 'many'"),
+        (
+            "three-stage:pilot=many",
+            "pilot must be a number of users, a share between 0 and 1, 'half' or 'none', got 'many'",
+        ),
         ("three-stage:pilot=0", "pilot users must be at least 2667, got 0"),
         ("three-stage:pilot=2666", "pilot users must be at least 2667, got 2666"),
         ("three-stage:pilot=9900", "first-stage must be at most"),
@@ -91,16 +94,23 @@ fn what_cannot_be_is_refused_with_value_and_limit() {
         ("joseph:low=0,high=1e6", "users must be at least"),
         ("joseph-unknown-variance", "users must be at least"),
         ("joseph-unknown-variance:sigma-high=0", "sigma-high must be positive and finite, got 0"),
-        ("joseph-one-round-unknown-variance:sigma-low=-1", "sigma must be positive and finite, got -1"),
+        ("joseph-one-round-unknown-variance:sigma-low=-1", "sigma-low must be positive and finite, got -1"),
+        (
+            "joseph-unknown-variance:sigma-low=4,sigma-high=0.25",
+            "sigma-high must be at least the smallest sigma, got 0.25",
+        ),
+        ("joseph-unknown-variance:scales=4", "scales must be at least"),
+        ("joseph:pilot=1e-300", "users must be at least 18446744073709551615"),
+        ("liu:batch=1e12", "batch must be at most 1000000"),
         ("liu:quantile=1", "quantile must be strictly between 0 and 1, got 1"),
         ("liu:batch=0", "batch must be at least 1, got 0"),
         ("liu:pilot=100", "pilot users must be at least 2667, got 100"),
-        ("duchi-rogers:range=0", "positive"),
+        ("duchi-rogers:range=0", "range must be positive and finite, got 0"),
         ("clipped-mean:mechanism=laplce", "(did you mean 'laplace'?)"),
         ("clipped-mean:low=1,high=0", "got 0"),
         ("clipped-mean:mechanism=laplace,low=nan", "low must be a finite number, got 'nan'"),
         ("vector-mean:dimension=0", "dimension must be at least 1, got 0"),
-        ("vector-mean:mechanism=duchi-l2,radius=-1", "radius must be positive and finite, got -1"),
+        ("vector-mean:mechanism=duchi-l2,radius=-1", "radius must be between 1e-150 and 1e150, got -1"),
         ("vector-mean:mechanism=projunit,projection=3", "projection must be at most 2, got 3"),
         ("vector-gaussian:dimension=0", "dimension must be at least 1, got 0"),
         ("vector-gaussian:method=best", "method must be one of auto, coordinate, direction, got 'best'"),
@@ -114,8 +124,17 @@ fn what_cannot_be_is_refused_with_value_and_limit() {
 /// The smallest number of users that a message names is one that runs, and one less does not.
 #[test]
 fn the_smallest_number_of_users_is_told() {
-    for spec in ["joseph:low=-8,high=8", "joseph:pilot=0.4", "joseph-one-round", "joseph-unknown-variance:sigma-low=1"]
-    {
+    for spec in [
+        "joseph:low=-8,high=8",
+        "joseph:pilot=0.4",
+        "joseph:pilot=15000",
+        "three-stage:pilot=0.5,first-stage=auto",
+        "joseph-one-round",
+        "joseph-one-round:low=-8,high=9,pilot=0.99",
+        "joseph-one-round:pilot=15000",
+        "joseph-unknown-variance:sigma-low=1",
+        "joseph-one-round-unknown-variance:pilot=0.999",
+    ] {
         let call = |users: u64| {
             ldp(&format!(
                 "simulate --quiet --estimator {spec} --theta 0.5 --users {users} --epsilon 1 --replications 2"

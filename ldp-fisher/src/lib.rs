@@ -13,8 +13,25 @@
 //! # Ok::<(), ldp_core::Error>(())
 //! ```
 
+mod black_box;
+mod bounds;
+mod density;
+mod exact;
 mod information;
+mod integrate;
+mod matrix;
+mod one_bit;
 mod optimum;
+mod real;
+mod vector;
 
+pub use black_box::{BlackBox, black_box, black_box_with};
+pub use bounds::{Bounds, bounds};
+pub use density::of_finite;
+pub use exact::exact;
 pub use information::{Information, Method};
+pub use matrix::{InformationMatrix, matrix};
+pub use one_bit::{OneBit, one_bit};
 pub use optimum::{Optimum, gaussian_mean, laplace_location, sign_optimal_until};
+pub use real::of_real;
+pub use vector::{black_box_vector, cube, direction, sphere};

@@ -1,11 +1,12 @@
 //! The commands, one file each.
 
 mod estimate;
+mod fisher;
 mod list;
 mod manual;
 mod simulate;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, Common};
 use crate::registry::{BuiltEstimator, BuiltModel};
 use ldp_core::IntervalKind;
 use ldp_core::erased::AnyEstimator;
@@ -16,10 +17,20 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
     match command {
         Command::List { what } => list::run(&common, what),
         Command::Simulate(simulate) => simulate::run(&common, &simulate),
+        Command::Fisher(fisher) => fisher::run(&common, &fisher),
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { out } => manual::man(out.as_deref()),
     }
+}
+
+/// The threads that were asked for.
+fn pool(common: &Common) -> anyhow::Result<rayon::ThreadPool> {
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = common.threads {
+        pool = pool.num_threads(usize::from(threads));
+    }
+    Ok(pool.build()?)
 }
 
 /// The interval to report: the one asked for, if the protocol has it, else its own, if it has any.

@@ -1,6 +1,6 @@
 //! `ldp simulate`: how precise is a protocol?
 
-use super::{choose_interval, warn, warn_unless_gaussian};
+use super::{choose_interval, pool, warn, warn_unless_gaussian};
 use crate::args::{Common, Simulate};
 use crate::progress::Progress;
 use crate::registry::{self, Known, Target};
@@ -25,7 +25,9 @@ struct Record {
     estimator: String,
     model: String,
     theta: f64,
-    /// What is estimated: theta, or the quantile asked for.
+    /// What is estimated.
+    target: &'static str,
+    /// Its true value.
     truth: f64,
     users: u64,
     epsilon: f64,
@@ -46,7 +48,7 @@ struct Record {
     coverage: Option<f64>,
     level: f64,
     intervals: Vec<IntervalRecord>,
-    /// The share of replications that fell back.
+    /// The share of estimates that came with a note, such as a fallback.
     fallbacks: f64,
     seconds: f64,
 }
@@ -83,18 +85,17 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         args.users
     );
     warn_unless_gaussian(common.quiet, &protocol, &built);
+    if let Some(warning) = protocol.warning {
+        warn(common.quiet, warning);
+    }
     let seed = common.seed.unwrap_or(SEED);
     let (theta, users) = (args.theta, args.users);
-    let truth = protocol.target.value(&*built.model, theta);
+    let truth = protocol.target.value(&built, theta);
     let setting = Setting { model: &*built.model, theta, users, seed, fidelity };
 
     let started = Instant::now();
-    let mut pool = rayon::ThreadPoolBuilder::new();
-    if let Some(threads) = common.threads {
-        pool = pool.num_threads(usize::from(threads));
-    }
     let progress = Progress::new("simulating", Some(args.replications), common.quiet);
-    let summary = pool.build()?.install(|| summarise(estimator, &setting, truth, args, progress))?;
+    let summary = pool(common)?.install(|| summarise(estimator, &setting, truth, args, progress))?;
     let seconds = started.elapsed().as_secs_f64();
 
     anyhow::ensure!(
@@ -108,8 +109,12 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let chosen = summary.coverage().iter().find(|entry| Some(entry.kind) == kind);
     let share = |count: u64| count as f64 / summary.replications() as f64;
     let optimum = match protocol.target {
-        Target::Parameter | Target::Quantile(0.5) => (built.optimum)(args.epsilon),
-        Target::Vector => Optimum::Unknown { reason: "the bound of a mean in several dimensions is not known" },
+        // A centre of symmetry is median and mean at once.
+        Target::Parameter | Target::Quantile(0.5) | Target::Mean if truth == theta => (built.optimum)(args.epsilon),
+        Target::Parameter | Target::Mean => Optimum::Unknown { reason: "the bound is that of theta, not of the mean" },
+        Target::Vector | Target::VectorMean => {
+            Optimum::Unknown { reason: "the bound of a mean in several dimensions is not known" }
+        }
         Target::Quantile(_) => Optimum::Unknown { reason: "the bound is that of the parameter, not of a quantile" },
     };
     let (bound, bound_reason) = match optimum {
@@ -125,6 +130,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         estimator: spec.clone(),
         model: built.spec,
         theta,
+        target: protocol.target.name(),
         truth,
         users,
         epsilon: args.epsilon.value(),
@@ -190,8 +196,10 @@ fn human(record: &Record) -> String {
     table.add_row(["bound", &bound, record.bound_reason.unwrap_or("1/sup I over all mechanisms at this epsilon")]);
     let efficiency = record.efficiency.map_or_else(|| "unknown".into(), |value| significant(value, 4));
     table.add_row(["efficiency", &efficiency, "bound / n·MSE"]);
-    table.add_row(["bias", &significant(record.bias, 3), ""]);
-    table.add_row(["variance", &significant(record.variance, 4), ""]);
+    // A vector has the squared error of all coordinates, but the bias and variance of their mean.
+    let of = if record.target.ends_with("coordinate") { "of the mean of the coordinates" } else { "" };
+    table.add_row(["bias", &significant(record.bias, 3), of]);
+    table.add_row(["variance", &significant(record.variance, 4), of]);
     for entry in &record.intervals {
         let mut remark = format!("nominal {}", percent(record.level));
         for (share, what) in [(entry.infinite, "with an infinite end"), (entry.missing, "without an interval")] {
@@ -205,7 +213,7 @@ fn human(record: &Record) -> String {
         table.add_row([&format!("{} coverage", entry.kind), &format!("{:.2} %", 100.0 * entry.coverage), &remark]);
     }
     if record.fallbacks > 0.0 {
-        table.add_row(["fallbacks", &percent(record.fallbacks), "the last count was beyond what any mean explains"]);
+        table.add_row(["notes", &percent(record.fallbacks), "estimates that came with a note, such as a fallback"]);
     }
     let fidelity = match record.fidelity {
         Fidelity::Users => "users",

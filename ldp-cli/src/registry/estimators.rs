@@ -1,10 +1,11 @@
 //! The protocols by name.
 
-use super::{Entry, Key, Values, resolve};
+use super::{BuiltModel, Entry, Key, Values, resolve};
 use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::Epsilon;
 use ldp_core::erased::{AnyEstimator, Fidelity, erase, erase_real, erase_vectors};
+use ldp_core::error::require;
 use ldp_core::model::AnyModel;
 use ldp_estimators::{
     BitwisePilot, ClippedMean, ClippedMoments, ClippedMomentsUnknownVariance, DuchiRogers, Joseph, JosephOneRound,
@@ -27,18 +28,34 @@ pub struct Known {
 pub enum Target {
     /// The parameter of the model.
     Parameter,
+    /// The mean of the values.
+    Mean,
     /// This quantile of the values.
     Quantile(f64),
     /// The parameter of each of several coordinates.
     Vector,
+    /// The mean of each of several coordinates.
+    VectorMean,
 }
 
 impl Target {
     /// Its value under a model at `theta`.
-    pub fn value(self, model: &dyn AnyModel, theta: f64) -> f64 {
+    pub fn value(self, built: &BuiltModel, theta: f64) -> f64 {
         match self {
-            Self::Parameter | Self::Vector | Self::Quantile(0.5) => theta,
-            Self::Quantile(level) => quantile(model, theta, level),
+            Self::Parameter | Self::Vector => theta,
+            Self::Mean | Self::VectorMean => (built.mean)(theta),
+            Self::Quantile(level) => quantile(&*built.model, theta, level),
+        }
+    }
+
+    /// In a word, for records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Parameter => "theta",
+            Self::Mean => "mean",
+            Self::Quantile(_) => "quantile",
+            Self::Vector => "theta of every coordinate",
+            Self::VectorMean => "mean of every coordinate",
         }
     }
 }
@@ -75,6 +92,8 @@ pub struct BuiltEstimator {
     pub gaussian: bool,
     /// How it is simulated unless told otherwise.
     pub fidelity: Fidelity,
+    /// What its user should know, whatever the values.
+    pub warning: Option<&'static str>,
 }
 
 type Build = fn(&Values, Known) -> anyhow::Result<BuiltEstimator>;
@@ -82,7 +101,14 @@ type Build = fn(&Values, Known) -> anyhow::Result<BuiltEstimator>;
 /// A protocol for the mean of Gaussian values, simulated in the cheapest way it can be.
 fn gaussian(estimator: Box<dyn AnyEstimator>) -> anyhow::Result<BuiltEstimator> {
     let fidelity = estimator.fidelities().first().copied().unwrap_or(Fidelity::Users);
-    Ok(BuiltEstimator { estimator, spec: String::new(), target: Target::Parameter, gaussian: true, fidelity })
+    Ok(BuiltEstimator {
+        estimator,
+        spec: String::new(),
+        target: Target::Parameter,
+        gaussian: true,
+        fidelity,
+        warning: None,
+    })
 }
 
 const START: Key = Key { name: "start", default: "0", help: "where the first threshold stands, in units of the data" };
@@ -163,7 +189,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         summary: "mean in a known range, sigma unknown: a bitwise pilot for both, then clipped values with Laplace noise",
         keys: &[LOW, HIGH, SIGMA_LOW, SIGMA_HIGH, HALF, SCALES, BETA],
         build: |values, known| {
-            let pilot = pilot(values, known.epsilon, values.number("sigma-low")?)?;
+            let pilot = pilot(values, known.epsilon, positive(values, "sigma-low")?)?;
             let sigma_high = values.number("sigma-high")?;
             gaussian(erase_real(JosephUnknownVariance::new(known.epsilon, pilot, sigma_high)?))
         },
@@ -173,7 +199,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         summary: "the same without interaction: the distance to the nearest point of every lattice, one of them used",
         keys: &[LOW, HIGH, SIGMA_LOW, SIGMA_HIGH, HALF, SCALES, BETA],
         build: |values, known| {
-            let pilot = pilot(values, known.epsilon, values.number("sigma-low")?)?;
+            let pilot = pilot(values, known.epsilon, positive(values, "sigma-low")?)?;
             let sigma_high = values.number("sigma-high")?;
             gaussian(erase_real(JosephOneRoundUnknownVariance::new(known.epsilon, pilot, sigma_high)?))
         },
@@ -237,7 +263,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 "staircase" => erase_real(ClippedMean::new(Staircase::new(epsilon, range)?)),
                 _ => erase(ClippedMean::new(Duchi::new(epsilon, range)?)),
             };
-            Ok(BuiltEstimator { gaussian: false, ..gaussian(estimator)? })
+            Ok(BuiltEstimator { gaussian: false, target: Target::Mean, ..gaussian(estimator)? })
         },
     },
     Entry {
@@ -263,7 +289,11 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         name: "vector-mean",
         summary: "mean of vectors through a vector mechanism; every user holds dimension values of the model",
         keys: &[
-            Key { name: "mechanism", default: "duchi-linf", help: "duchi-linf, duchi-l2, privunit or projunit" },
+            Key {
+                name: "mechanism",
+                default: "duchi-linf",
+                help: "duchi-linf, duchi-l2; privunit or projunit for the mean of directions x/|x|",
+            },
             DIMENSION,
             Key { name: "radius", default: "4", help: "of the cube or ball that vectors are clipped to (duchi)" },
             Key { name: "projection", default: "auto", help: "dimensions of projunit; auto: at most 20" },
@@ -284,7 +314,10 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 }
                 _ => erase_vectors(VectorMean::new(DuchiLinf::new(epsilon, dimension, radius)?), dimension),
             };
-            Ok(BuiltEstimator { gaussian: false, target: Target::Vector, ..gaussian(estimator)? })
+            let directions = values.word("mechanism", &["privunit", "projunit"]).is_ok();
+            let warning =
+                directions.then_some("privunit and projunit see directions: their mean is that of x/|x|, not of x");
+            Ok(BuiltEstimator { gaussian: false, target: Target::VectorMean, warning, ..gaussian(estimator)? })
         },
     },
     Entry {
@@ -314,6 +347,13 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
     },
 ];
 
+/// A positive number, named by its key.
+fn positive(values: &Values, key: &'static str) -> anyhow::Result<f64> {
+    let value = values.number(key)?;
+    require(value > 0.0, key, "positive and finite", value)?;
+    Ok(value)
+}
+
 /// The pilot that the keys describe, down to the scale of `sigma`.
 fn pilot(values: &Values, epsilon: Epsilon, sigma: f64) -> anyhow::Result<BitwisePilot> {
     let range = [values.number("low")?, values.number("high")?];
@@ -336,15 +376,25 @@ pub fn estimator(spec: &Spec, known: Known) -> anyhow::Result<BuiltEstimator> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::model::{Exponential, Gaussian};
+    use crate::registry::model;
 
     #[test]
-    fn quantiles_are_those_of_the_model() {
-        let gaussian = Gaussian::new(2.0).unwrap();
-        assert_eq!(Target::Quantile(0.5).value(&gaussian, 3.0), 3.0);
-        let found = Target::Quantile(0.975).value(&gaussian, 3.0);
-        assert!((found - 6.919_927_969_080_108).abs() < 1e-12, "{found}");
-        let found = Target::Quantile(0.1).value(&Exponential, 2.0);
-        assert!((found - 2.0 * -(0.9f64.ln())).abs() < 1e-12, "{found}");
+    fn targets_are_those_of_the_model() {
+        for (spec, target, theta, expected) in [
+            ("gaussian:sigma=2", Target::Quantile(0.5), 3.0, 3.0),
+            ("gaussian:sigma=2", Target::Quantile(0.975), 3.0, 6.919_927_969_080_108),
+            ("exponential", Target::Quantile(0.5), 1.0, std::f64::consts::LN_2),
+            ("exponential", Target::Quantile(0.1), 2.0, 0.210_721_031_315_652_6),
+            ("gaussian-scale", Target::Quantile(0.5), 2.0, 0.0),
+            ("gaussian-scale", Target::Mean, 2.0, 0.0),
+            ("gaussian-scale", Target::Parameter, 2.0, 2.0),
+            // 0 with probability .2, else 1, 2, 3 alike.
+            ("categorical:size=4", Target::Mean, 0.2, 1.6),
+            ("poisson", Target::VectorMean, 2.5, 2.5),
+        ] {
+            let built = model(&spec.parse().unwrap()).unwrap();
+            let found = target.value(&built, theta);
+            assert!((found - expected).abs() < 1e-12, "{spec} {target:?}: {found}");
+        }
     }
 }

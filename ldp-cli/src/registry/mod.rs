@@ -4,12 +4,13 @@
 //! and canonical specs are all made from it.
 
 mod estimators;
+mod informative;
 mod mechanisms;
 mod models;
 mod values;
 
 pub use estimators::{BuiltEstimator, ESTIMATORS, Known, Target, estimator};
-pub use mechanisms::MECHANISMS;
+pub use mechanisms::{MECHANISMS, mechanism};
 pub use models::{BuiltModel, MODELS, model};
 pub use values::{Values, count, number};
 

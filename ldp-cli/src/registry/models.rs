@@ -17,10 +17,12 @@ pub struct BuiltModel {
     pub spec: String,
     /// The unit in which protocols for a mean measure: σ, or the scale of a location family.
     pub scale: f64,
+    /// The mean of the values at a parameter.
+    pub mean: Box<dyn Fn(f64) -> f64 + Send + Sync>,
     /// Whether it is what protocols for a Gaussian mean assume.
     pub gaussian: bool,
     /// The largest private information, where it is known.
-    pub optimum: Box<dyn Fn(Epsilon) -> Optimum>,
+    pub optimum: Box<dyn Fn(Epsilon) -> Optimum + Send + Sync>,
 }
 
 type Build = fn(&Values) -> anyhow::Result<BuiltModel>;
@@ -78,7 +80,7 @@ pub const MODELS: &[Entry<Build>] = &[
         name: "gaussian-scale",
         summary: "N(0, theta^2), its standard deviation",
         keys: &[],
-        build: |values| Ok(other(values, GaussianScale)),
+        build: |values| Ok(BuiltModel { mean: Box::new(|_| 0.0), ..other(values, GaussianScale) }),
     },
     Entry {
         name: "bernoulli",
@@ -96,7 +98,12 @@ pub const MODELS: &[Entry<Build>] = &[
         name: "categorical",
         summary: "categories 0, 1, ..., the probability of 0; the others share the rest equally",
         keys: &[Key { name: "size", default: "4", help: "number of categories" }],
-        build: |values| Ok(other(values, Categorical::new(values.small_count("size")?)?)),
+        build: |values| {
+            let size = values.small_count("size")?;
+            // The categories after 0 share the rest equally; their mean is half the number of all.
+            let mean = Box::new(move |theta| (1.0 - theta) * f64::from(size) / 2.0);
+            Ok(BuiltModel { mean, ..other(values, Categorical::new(size)?) })
+        },
     },
 ];
 
@@ -109,6 +116,7 @@ fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
         model: Box::new(model),
         spec: values.to_string(),
         scale: 1.0,
+        mean: Box::new(|theta| theta),
         gaussian: false,
         optimum: Box::new(|_| Optimum::Unknown { reason: NO_FORM }),
     }

@@ -50,6 +50,12 @@ impl Values {
         number(self.raw(key)).ok_or_else(|| self.error(key, "a finite number"))
     }
 
+    /// Finite numbers separated by /.
+    pub fn numbers(&self, key: &'static str) -> Result<Vec<f64>, ValueError> {
+        let all = self.raw(key).split('/').map(|text| number(text.trim())).collect::<Option<Vec<_>>>();
+        all.ok_or_else(|| self.error(key, "finite numbers separated by /"))
+    }
+
     /// A whole number.
     pub fn count(&self, key: &'static str) -> Result<u64, ValueError> {
         count(self.raw(key)).map_err(|wanted| self.error(key, wanted))
@@ -93,7 +99,9 @@ impl Values {
             text => {
                 let part = number(text).filter(|&part| part > 0.0 && part < 1.0).map(Share::Part);
                 let share = part.or_else(|| count(text).ok().map(Share::Count));
-                share.map(Some).ok_or_else(|| self.error(key, "a number of users, a share between 0 and 1, or 'half'"))
+                share
+                    .map(Some)
+                    .ok_or_else(|| self.error(key, "a number of users, a share between 0 and 1, 'half' or 'none'"))
             }
         }
     }
