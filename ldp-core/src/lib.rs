@@ -59,7 +59,7 @@ pub use epsilon::Epsilon;
 pub use error::{Error, Result};
 pub use inference::{Inference, Interval, IntervalKind};
 pub use mechanism::{
-    Density, DrawTally, Finite, Mechanism, Numerics, Publish, RealReports, Rescale, Unbiased, UnbiasedVector,
+    Density, DrawTally, Finite, Mechanism, Numerics, Publish, RealReports, Rescale, Tails, Unbiased, UnbiasedVector,
 };
 pub use mixed::Mixed;
 pub use model::{Cdf, Model, Score};

@@ -96,6 +96,20 @@ pub trait DrawTally<T: Tally<Report = Self::Report>>: Mechanism {
     fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()>;
 }
 
+/// Tails that repeat themselves, as those of noise do beyond the range of the values.
+///
+/// Whatever the input, $q(z + period \mid x) = e^{-decay} q(z \mid x)$ for $z \ge from$, and likewise downwards for
+/// $z \le -from$. So an integral over all reports is one over the middle and one period on either side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tails {
+    /// Where they begin, on either side of zero.
+    pub from: f64,
+    /// After what distance they repeat.
+    pub period: f64,
+    /// Minus the logarithm of what is left after a period.
+    pub decay: f64,
+}
+
 /// A mechanism with real reports whose law is known in closed form.
 ///
 /// With [`Density::ln_density`] it is all that quadrature and goodness-of-fit tests need.
@@ -111,6 +125,11 @@ pub trait RealReports: Density + Mechanism<Input = f64, Report = f64> {
     /// quadrature has to find them.
     fn input_breaks(&self, _report: f64) -> Vec<f64> {
         Vec::new()
+    }
+
+    /// How the tails repeat themselves, if they do.
+    fn tails(&self) -> Option<Tails> {
+        None
     }
 
     /// Reports of positive probability, increasing, the same for every input. There `ln_density` is the logarithm of

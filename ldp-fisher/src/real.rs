@@ -4,7 +4,7 @@ use crate::Information;
 use crate::density::{Law, Total, quantile};
 use crate::integrate::{Goal, NODES, integrate, panel, pieces};
 use ldp_core::model::{Cdf, Score};
-use ldp_core::{Error, RealReports, Result};
+use ldp_core::{Error, RealReports, Result, Tails};
 
 /// Breaks of a mechanism up to which those of quantiles are edges too.
 const FEW: usize = 8;
@@ -25,7 +25,8 @@ const WHOLE: f64 = 1e-7;
 /// with $\partial_\theta m$ as in [`of_finite`](crate::of_finite). The report is cut where $q(\cdot \mid x)$ has jumps and
 /// kinks for the values that have an atom of probability after clipping (far out on either side), and where the family
 /// has a kink; the value is cut at [`RealReports::input_breaks`], and where they are not known they are found, at a cost.
-/// The error counts that of the inner integrals, and the reports must have probability one in all.
+/// Tails that repeat themselves ([`RealReports::tails`]) are integrated over one period. The error counts that of the inner
+/// integrals, and the reports must have probability one in all.
 ///
 /// # Errors
 /// [`Error::NotRegular`] if the mean score is not zero, [`Error::Integral`] if the score has no variance or an integral
@@ -56,13 +57,24 @@ where
         total.add(&found);
         mass += found.mass();
     }
+    // Beyond the middle, one period stands for all that follow, each a little less: 1 + r + r² + … = 1/(1 − r).
+    let tails = mechanism.tails();
+    let repeated = |z: f64| match tails {
+        Some(Tails { from, decay, .. }) if z.abs() > from => -(-decay).exp_m1().recip(),
+        _ => 1.0,
+    };
     let mut integrand = |z: f64| {
-        let found = moments(z);
+        let (found, times) = (moments(z), repeated(z));
         let [value, error] = found.term();
-        [value, error, found.mass()]
+        [times * value, times * error, times * found.mass()]
     };
     let mut edges = edges(mechanism, &law)?;
     edges.extend(atoms);
+    if let Some(Tails { from, period, .. }) = tails {
+        let end = from + period;
+        edges.retain(|z| z.abs() < end);
+        edges.extend([-end, -from, from, end]);
+    }
     // The width of a tail: a quarter of the reports about a value in the middle lies further out.
     let middle = law.quantiles[law.quantiles.len() / 2];
     let upper = quantile(|z| mechanism.report_cdf(z, middle) >= 0.75);
@@ -74,8 +86,10 @@ where
         (Some(first), Some(last)) => (first.0, last.1),
         _ => (lower, upper),
     };
-    tail(&mut parts, ends.0, -width, &mut integrand);
-    tail(&mut parts, ends.1, width, &mut integrand);
+    if tails.is_none() {
+        tail(&mut parts, ends.0, -width, &mut integrand);
+        tail(&mut parts, ends.1, width, &mut integrand);
+    }
     let epsilon = mechanism.epsilon().value();
     let goal = Goal {
         absolute: [law.negligible(epsilon), f64::INFINITY, 1e-9],

@@ -1,7 +1,9 @@
 //! Laplace noise on a clipped value.
 
 use crate::{Range, noise};
-use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, RealReports, Rescale, Result, Unbiased, error::require};
+use ldp_core::{
+    Density, Epsilon, Error, Mechanism, Numerics, RealReports, Rescale, Result, Tails, Unbiased, error::require,
+};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +117,17 @@ impl RealReports for Laplace {
 
     fn breaks(&self, input: f64) -> Vec<f64> {
         vec![self.range.unit(input)]
+    }
+
+    /// The ends of the range, and the value that is reported without noise.
+    fn input_breaks(&self, report: f64) -> Vec<f64> {
+        let (low, high) = (self.range.low(), self.range.high());
+        let middle = Some(self.range.decode(report)).filter(|&x| low < x && x < high);
+        [low].into_iter().chain(middle).chain([high]).collect()
+    }
+
+    fn tails(&self) -> Option<Tails> {
+        Some(Tails { from: 1.0, period: self.scale, decay: 1.0 })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Laplace, Range};
 use ldp_core::error::require;
-use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, RealReports, Result};
+use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, RealReports, Result, Tails};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +121,10 @@ impl RealReports for LatticeLaplace {
 
     fn breaks(&self, input: f64) -> Vec<f64> {
         self.noise.breaks(self.residual(input))
+    }
+
+    fn tails(&self) -> Option<Tails> {
+        self.noise.tails()
     }
 }
 

@@ -99,7 +99,7 @@ impl Piecewise {
     }
 
     /// The probabilities to the left and to the right of the interval.
-    fn tails(self, unit: f64) -> (f64, f64) {
+    fn sides(self, unit: f64) -> (f64, f64) {
         let half = 0.5 / (2.0 + self.growth);
         (half * (1.0 + unit), half * (1.0 - unit))
     }
@@ -117,7 +117,7 @@ impl Mechanism for Piecewise {
     #[inline]
     fn privatize<R: Rng + ?Sized>(&self, input: &f64, rng: &mut R) -> f64 {
         let (unit, place) = (self.range.unit(*input), noise::uniform(rng.next_u64()));
-        let ((inside, outside), (left, right)) = (self.densities(), self.tails(unit));
+        let ((inside, outside), (left, right)) = (self.densities(), self.sides(unit));
         let bound = self.bound();
         let report = if place < left {
             place / outside - bound
@@ -153,7 +153,7 @@ impl RealReports for Piecewise {
         if report < low {
             (outside * (report + self.bound())).max(0.0)
         } else if report <= high {
-            self.tails(unit).0 + inside * (report - low)
+            self.sides(unit).0 + inside * (report - low)
         } else {
             1.0 - (outside * (self.bound() - report)).max(0.0)
         }
@@ -164,6 +164,14 @@ impl RealReports for Piecewise {
         let mut breaks = vec![-self.bound(), low, high, self.bound()];
         breaks.dedup();
         breaks
+    }
+
+    /// The values whose likely interval begins or ends at the report.
+    fn input_breaks(&self, report: f64) -> Vec<f64> {
+        // ℓ(u) = z and r(u) = z, solved for u.
+        let ratio = 1.0 + self.growth;
+        let ends = [-1.0, 1.0].map(|side| (report * self.growth + side) / ratio);
+        ends.into_iter().filter(|u| u.abs() < 1.0).map(|u| self.range.decode(u)).collect()
     }
 }
 

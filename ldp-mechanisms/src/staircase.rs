@@ -1,7 +1,9 @@
 //! Staircase noise on a clipped value.
 
 use crate::{Range, noise};
-use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, RealReports, Rescale, Result, Unbiased, error::require};
+use ldp_core::{
+    Density, Epsilon, Error, Mechanism, Numerics, RealReports, Rescale, Result, Tails, Unbiased, error::require,
+};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -174,6 +176,23 @@ impl RealReports for Staircase {
         let steps = (1e18f64.ln() / self.decay()).ceil().min(MOST_STEPS) as i32;
         let end = |k: i32| SENSITIVITY * (f64::from(k) + self.gamma);
         (0..steps).rev().map(|k| unit - end(k)).chain((0..steps).map(|k| unit + end(k))).collect()
+    }
+
+    /// The values that are $(k + \gamma)\Delta$ away from the report.
+    fn input_breaks(&self, report: f64) -> Vec<f64> {
+        let mut units = Vec::new();
+        for side in [-1.0, 1.0] {
+            // Of all k the ones around this can be within the range, which is as wide as a step.
+            let near = (side * -report / SENSITIVITY - self.gamma).floor();
+            let ends = [near - 1.0, near, near + 1.0].into_iter().filter(|&k| k >= 0.0);
+            units.extend(ends.map(|k| report + side * SENSITIVITY * (k + self.gamma)).filter(|u| u.abs() < 1.0));
+        }
+        units.sort_by(f64::total_cmp);
+        units.into_iter().map(|u| self.range.decode(u)).collect()
+    }
+
+    fn tails(&self) -> Option<Tails> {
+        Some(Tails { from: 1.0, period: SENSITIVITY, decay: self.decay() })
     }
 }
 
