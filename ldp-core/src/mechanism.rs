@@ -121,9 +121,9 @@ pub trait RealReports: Density + Mechanism<Input = f64, Report = f64> {
     /// exponentially, or is zero.
     fn breaks(&self, input: f64) -> Vec<f64>;
 
-    /// The inputs at which $x \mapsto q(z \mid x)$ has a jump or a kink, increasing. By default none are known, and
-    /// quadrature has to find them.
-    fn input_breaks(&self, _report: f64) -> Vec<f64> {
+    /// The inputs at which $x \mapsto q(z \mid x)$ has a jump or a kink, increasing; those outside of `window` may be left
+    /// out. By default none are known, and quadrature has to find them.
+    fn input_breaks(&self, _report: f64, _window: (f64, f64)) -> Vec<f64> {
         Vec::new()
     }
 

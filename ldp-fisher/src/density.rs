@@ -150,6 +150,12 @@ impl<'a, M: Cdf + Score + ?Sized> Law<'a, M> {
         Ok(Self { model, theta, panels: Vec::new(), points, information, corners, quantiles: vec![least, most] })
     }
 
+    /// Between these lies all of the law that counts.
+    pub fn window(&self) -> (f64, f64) {
+        let ends = |at: Option<&Point>| at.map_or(self.theta, |at| at.x);
+        (ends(self.points.first()), ends(self.points.last()))
+    }
+
     /// The integrals of a channel's column, given by its logarithm, which has jumps and kinks at `breaks`, increasing.
     pub fn moments(&self, ln_q: impl Fn(f64) -> f64, breaks: &[f64], scratch: &mut Vec<f64>) -> Moments {
         scratch.clear();

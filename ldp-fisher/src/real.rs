@@ -10,6 +10,9 @@ use ldp_core::{Error, RealReports, Result, Tails};
 const FEW: usize = 8;
 /// The most whole numbers whose breaks are edges.
 const MOST_CORNERS: usize = 4096;
+/// The most jumps of a mechanism within the values of a family.
+const MOST_BREAKS: usize = 1000;
+const EVERYWHERE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 /// The most panels of a tail.
 const MOST_TAIL: usize = 200;
 /// A probability that is not worth another panel.
@@ -49,7 +52,13 @@ where
 {
     let law = Law::new(model, theta, &fixed(mechanism, theta))?;
     let mut scratch = Vec::new();
-    let mut moments = |z: f64| law.moments(|x| mechanism.ln_density(&z, &x), &mechanism.input_breaks(z), &mut scratch);
+    let window = law.window();
+    let most = mechanism.input_breaks(0.0, window).len();
+    if most > MOST_BREAKS {
+        return Err(Error::TooMany { name: "jumps of the mechanism", most: MOST_BREAKS as u64, value: most as u64 });
+    }
+    let mut moments =
+        |z: f64| law.moments(|x| mechanism.ln_density(&z, &x), &mechanism.input_breaks(z, window), &mut scratch);
     let (mut total, mut mass) = (Total::default(), 0.0);
     let atoms = mechanism.atoms();
     for &z in &atoms {
@@ -108,7 +117,7 @@ where
 
 /// Input breaks that are the same for every report, such as the ends of a range.
 fn fixed<Q: RealReports>(mechanism: &Q, theta: f64) -> Vec<f64> {
-    let at = |share: f64| mechanism.input_breaks(quantile(|z| mechanism.report_cdf(z, theta) >= share));
+    let at = |share: f64| mechanism.input_breaks(quantile(|z| mechanism.report_cdf(z, theta) >= share), EVERYWHERE);
     let (mut some, others) = (at(0.3), at(0.6));
     some.retain(|x| others.contains(x));
     some

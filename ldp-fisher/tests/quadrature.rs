@@ -83,7 +83,7 @@ impl<Q: RealReports> RealReports for Told<Q> {
         self.0.breaks(input)
     }
 
-    fn input_breaks(&self, report: f64) -> Vec<f64> {
+    fn input_breaks(&self, report: f64, _window: (f64, f64)) -> Vec<f64> {
         self.1(report)
     }
 

@@ -146,13 +146,13 @@ impl RealReports for Hybrid {
         if self.alpha > 0.0 { self.piecewise.breaks(input) } else { Vec::new() }
     }
 
-    fn input_breaks(&self, report: f64) -> Vec<f64> {
+    fn input_breaks(&self, report: f64, window: (f64, f64)) -> Vec<f64> {
         // The probability of an atom is linear in the value between the ends of the range.
         if report.abs() == self.atom() {
             let (low, high) = self.range();
             return vec![low, high];
         }
-        self.piecewise.input_breaks(report)
+        self.piecewise.input_breaks(report, window)
     }
 
     fn atoms(&self) -> Vec<f64> {

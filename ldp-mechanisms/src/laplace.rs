@@ -120,7 +120,7 @@ impl RealReports for Laplace {
     }
 
     /// The ends of the range, and the value that is reported without noise.
-    fn input_breaks(&self, report: f64) -> Vec<f64> {
+    fn input_breaks(&self, report: f64, _window: (f64, f64)) -> Vec<f64> {
         let (low, high) = (self.range.low(), self.range.high());
         let middle = Some(self.range.decode(report)).filter(|&x| low < x && x < high);
         [low].into_iter().chain(middle).chain([high]).collect()

@@ -6,6 +6,9 @@ use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, RealReports, Result
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+/// The most periods of which the breaks are told.
+const MOST_PERIODS: f64 = 4096.0;
+
 /// The distance of x to the nearest point of a lattice, plus Laplace noise: a bounded question about an unbounded value.
 ///
 /// The lattice is $\{\mathrm{origin} + b w\}$, b any integer. With s the nearest point (of two the lower one), the report
@@ -121,6 +124,24 @@ impl RealReports for LatticeLaplace {
 
     fn breaks(&self, input: f64) -> Vec<f64> {
         self.noise.breaks(self.residual(input))
+    }
+
+    /// In every period the point where the nearest lattice point changes, and the value that is reported without noise.
+    fn input_breaks(&self, report: f64, (low, high): (f64, f64)) -> Vec<f64> {
+        let periods = (high - low) / self.width;
+        // Infinitely many, or more than anybody can use.
+        if !(periods < MOST_PERIODS) {
+            return Vec::new();
+        }
+        let first = ((low - self.origin) / self.width).floor() - 1.0;
+        let middle = Some(report / 2.0).filter(|place| place.abs() < 0.5);
+        let mut breaks = Vec::new();
+        for k in 0..periods as u32 + 4 {
+            let point = self.origin + (first + f64::from(k)) * self.width;
+            breaks.extend(middle.map(|place| point + place * self.width));
+            breaks.push(point + 0.5 * self.width);
+        }
+        breaks
     }
 
     fn tails(&self) -> Option<Tails> {

@@ -167,7 +167,7 @@ impl RealReports for Piecewise {
     }
 
     /// The values whose likely interval begins or ends at the report.
-    fn input_breaks(&self, report: f64) -> Vec<f64> {
+    fn input_breaks(&self, report: f64, _window: (f64, f64)) -> Vec<f64> {
         // ℓ(u) = z and r(u) = z, solved for u.
         let ratio = 1.0 + self.growth;
         let ends = [-1.0, 1.0].map(|side| (report * self.growth + side) / ratio);

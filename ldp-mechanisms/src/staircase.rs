@@ -179,7 +179,7 @@ impl RealReports for Staircase {
     }
 
     /// The values that are $(k + \gamma)\Delta$ away from the report.
-    fn input_breaks(&self, report: f64) -> Vec<f64> {
+    fn input_breaks(&self, report: f64, _window: (f64, f64)) -> Vec<f64> {
         let mut units = Vec::new();
         for side in [-1.0, 1.0] {
             // Of all k the ones around this can be within the range, which is as wide as a step.

@@ -13,7 +13,8 @@ fn epsilon(value: f64) -> Epsilon {
 /// across a break left out they are not. Returns the largest.
 fn roughness<Q: RealReports>(mechanism: &Q, low: f64, high: f64, report: f64, breaks: &[f64]) -> f64 {
     let mut ends = vec![low - (high - low)];
-    ends.extend(breaks);
+    let window = ends[0]..2.0 * high - low;
+    ends.extend(breaks.iter().filter(|x| window.contains(x) && **x > window.start));
     ends.push(2.0 * high - low);
     let mut largest = 0.0f64;
     for pair in ends.windows(2) {
@@ -30,7 +31,7 @@ fn roughness<Q: RealReports>(mechanism: &Q, low: f64, high: f64, report: f64, br
 fn check<Q: RealReports>(mechanism: &Q, low: f64, high: f64, reports: &[f64], kinked: bool) {
     let mut seen = 0;
     for &report in reports {
-        let breaks = mechanism.input_breaks(report);
+        let breaks = mechanism.input_breaks(report, (low, high));
         assert!(breaks.windows(2).all(|pair| pair[0] < pair[1]), "{breaks:?}");
         assert!(breaks.iter().all(|x| (low..=high).contains(x)), "{breaks:?}");
         let told = roughness(mechanism, low, high, report, &breaks);
@@ -60,9 +61,24 @@ fn input_breaks_are_all_there_are() {
             check(&hybrid, low, high, &inside, true);
         }
         for &atom in &atoms {
-            assert_eq!(hybrid.input_breaks(atom), [low, high]);
+            assert_eq!(hybrid.input_breaks(atom, (low, high)), [low, high]);
         }
     }
+}
+
+/// The breaks of a lattice, with nothing told outside of the window but what lies next to it.
+#[test]
+fn lattices_break_in_every_period() {
+    let lattice = LatticeLaplace::new(epsilon(1.0), 0.3, 0.9).unwrap();
+    for report in [-3.0, -0.71, 0.2, 0.95, 4.0] {
+        let breaks = lattice.input_breaks(report, (-3.0, 5.0));
+        assert!(breaks.windows(2).all(|pair| pair[0] < pair[1]), "{breaks:?}");
+        let inside: Vec<f64> = breaks.into_iter().filter(|x| (-10.9..12.9).contains(x)).collect();
+        let all = lattice.input_breaks(report, (-11.0, 13.0));
+        assert!(roughness(&lattice, -3.0, 5.0, report, &all) < 1e-6);
+        assert!(all.len() > inside.len() && roughness(&lattice, -3.0, 5.0, report, &[]) > 1e-3);
+    }
+    assert!(lattice.input_breaks(0.1, (f64::NEG_INFINITY, f64::INFINITY)).is_empty());
 }
 
 /// q(z ± period | x) = e^(−decay) q(z | x) outside of the middle, for values inside and outside of the range.
