@@ -88,6 +88,7 @@ pub fn bounds<M: Cdf + Score + ?Sized>(
     epsilon: Epsilon,
     closed_form: Optimum,
 ) -> Result<Bounds> {
+    model.admits(theta)?;
     let nonprivate = model.information(theta);
     require(
         nonprivate > 0.0 && nonprivate.is_finite(),

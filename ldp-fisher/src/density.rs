@@ -3,8 +3,10 @@
 use crate::integrate::{Goal, NODES, combine, integrate, nodes, pieces};
 use crate::{Information, Method};
 use ldp_core::model::{Cdf, Score, Support};
-use ldp_core::{Density, Error, Finite, Mechanism, Result, error::require};
+use ldp_core::{Density, Epsilon, Error, Finite, Mechanism, Result};
 
+/// What may lie beyond the law that is integrated, on either side, before ε is taken into account.
+const BEYOND: f64 = 1e-28;
 /// Probabilities at whose quantiles the line is cut, from either side.
 const SHARES: [f64; 8] = [1e-18, 1e-14, 1e-10, 1e-6, 1e-3, 0.02, 0.15, 0.4];
 /// The most whole numbers that are summed.
@@ -42,7 +44,7 @@ where
     Q: Density + Finite + Mechanism<Input = f64>,
     M: Cdf + Score + ?Sized,
 {
-    let law = Law::new(model, theta, &[])?;
+    let law = Law::new(model, theta, mechanism.epsilon(), &[])?;
     let mut marginal = vec![0.0; mechanism.reports() as usize];
     mechanism.marginal(model, theta, &mut marginal);
     let (mut total, mut missed, mut scratch) = (Total::default(), 0.0f64, Vec::new());
@@ -87,19 +89,29 @@ pub(crate) struct Law<'a, M: ?Sized> {
 
 impl<'a, M: Cdf + Score + ?Sized> Law<'a, M> {
     /// The law under θ, with edges of panels at `cuts` too.
-    pub fn new(model: &'a M, theta: f64, cuts: &[f64]) -> Result<Self> {
-        require(theta.is_finite(), "theta", "finite", theta)?;
+    pub fn new(model: &'a M, theta: f64, epsilon: Epsilon, cuts: &[f64]) -> Result<Self> {
+        model.admits(theta)?;
+        // A report may weigh what is left out e^ε times as much as the rest, and that counts squared.
+        let beyond = (BEYOND * (-2.0 * epsilon.value()).exp()).max(1e-250);
         match model.support(theta) {
-            Support::Interval { low, high, kinks } => Self::on_interval(model, theta, low, high, kinks, cuts),
-            Support::Whole { first, last } => Self::on_whole(model, theta, first, last),
+            Support::Interval { low, high, kinks } => Self::on_interval(model, theta, beyond, [low, high], kinks, cuts),
+            Support::Whole { first, last } => Self::on_whole(model, theta, beyond, first, last),
         }
     }
 
-    fn on_interval(model: &'a M, theta: f64, low: f64, high: f64, kinks: Vec<f64>, cuts: &[f64]) -> Result<Self> {
-        let below = SHARES.map(|share| quantile(|x| model.cdf(theta, x) >= share));
-        let above = SHARES.map(|share| quantile(|x| model.mass(theta, x, f64::INFINITY) <= share));
-        let begin = if low.is_finite() { low } else { below[0] };
-        let end = if high.is_finite() { high } else { above[0] };
+    fn on_interval(
+        model: &'a M,
+        theta: f64,
+        beyond: f64,
+        [low, high]: [f64; 2],
+        kinks: Vec<f64>,
+        cuts: &[f64],
+    ) -> Result<Self> {
+        let lower = |share| quantile(|x| model.cdf(theta, x) >= share);
+        let upper = |share| quantile(|x| model.mass(theta, x, f64::INFINITY) <= share);
+        let (below, above) = (SHARES.map(lower), SHARES.map(upper));
+        let begin = if low.is_finite() { low } else { lower(beyond) };
+        let end = if high.is_finite() { high } else { upper(beyond) };
         let mut corners = kinks;
         corners.extend([low, high]);
         let inside = |x: &&f64| **x > begin && **x < end;
@@ -127,10 +139,10 @@ impl<'a, M: Cdf + Score + ?Sized> Law<'a, M> {
         Ok(Self { model, theta, panels: found.panels, points, information, corners, quantiles })
     }
 
-    fn on_whole(model: &'a M, theta: f64, first: f64, last: f64) -> Result<Self> {
+    fn on_whole(model: &'a M, theta: f64, beyond: f64, first: f64, last: f64) -> Result<Self> {
         let (least, most) = (
-            quantile(|x| model.cdf(theta, x) >= SHARES[0]).floor().max(first) - 1.0,
-            quantile(|x| model.mass(theta, x, f64::INFINITY) <= SHARES[0]).ceil().min(last),
+            quantile(|x| model.cdf(theta, x) >= beyond).floor().max(first) - 1.0,
+            quantile(|x| model.mass(theta, x, f64::INFINITY) <= beyond).ceil().min(last),
         );
         let least = least.max(first);
         if !(most - least <= MOST_WHOLE) {
@@ -224,8 +236,12 @@ impl<'a, M: Cdf + Score + ?Sized> Law<'a, M> {
         if !(value.is_finite() && error <= WORTHLESS * value + self.negligible(epsilon)) {
             return Err(Error::Integral { what: "the Fisher information", value, error });
         }
+        // What was left out adds at most (e^ε − 1)² P E[s² there] to a sum of squares, with P = BEYOND e^(−2ε) on either
+        // side: q differs from its smallest value by at most e^ε − 1 times that.
+        let ends = [self.points.first(), self.points.last()].into_iter().flatten().map(|at| at.score * at.score);
+        let beyond = 8.0 * BEYOND * (-epsilon).exp_m1().powi(2) * ends.fold(self.information, f64::max);
         // The panels were cut for the law itself to thirteen digits.
-        let error = error + 4e-13 * value;
+        let error = error + 4e-13 * value + beyond + 2.0 * (value * beyond).sqrt();
         Ok(Information { value, error, method: Method::Quadrature })
     }
 

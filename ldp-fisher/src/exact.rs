@@ -2,7 +2,7 @@
 
 use crate::{Information, Method};
 use ldp_core::model::Cdf;
-use ldp_core::{AsChannel, Error, FiniteChannel, Kernel, Result, channel::two_64, error::require};
+use ldp_core::{AsChannel, Error, FiniteChannel, Kernel, Result, channel::two_64};
 
 /// Cells up to which nothing is allocated.
 const FEW: usize = 8;
@@ -32,7 +32,7 @@ const FEW: usize = 8;
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 pub fn exact<C: AsChannel + ?Sized, M: Cdf + ?Sized>(channel: &C, model: &M, theta: f64) -> Result<Information> {
-    require(theta.is_finite(), "theta", "finite", theta)?;
+    model.admits(theta)?;
     let channel = channel.as_channel();
     let cells = channel.cells() as usize;
     let (value, error) = if cells <= FEW {

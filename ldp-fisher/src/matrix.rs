@@ -168,6 +168,10 @@ impl<M: ManyParameters + ?Sized> Cdf for Along<'_, M> {
         self.model.cdf_all(self.theta, x)
     }
 
+    fn mass(&self, _theta: f64, low: f64, high: f64) -> f64 {
+        self.model.mass_all(self.theta, low, high)
+    }
+
     fn cdf_dtheta(&self, _theta: f64, x: f64) -> f64 {
         let mut gradient = self.scratch.borrow_mut();
         self.model.cdf_gradient(self.theta, x, &mut gradient);

@@ -85,6 +85,7 @@ impl OneBit {
 /// best t of the grid is improved by halving on that sign, to full precision, where comparing informations would stop
 /// at half the digits.
 pub fn one_bit<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon) -> Result<OneBit> {
+    model.admits(theta)?;
     let family = Family::new(model, theta, epsilon);
     let mut levels: Vec<f64> = family.scores.iter().copied().filter(|score| score.is_finite()).collect();
     levels.sort_unstable_by(f64::total_cmp);

@@ -31,6 +31,9 @@ pub fn sign_optimal_until() -> f64 {
 /// The mean of $N(\theta, \sigma^2)$: $\frac{2}{\pi}\tau^2/\sigma^2$ for ε up to [`sign_optimal_until`].
 #[must_use]
 pub fn gaussian_mean(epsilon: Epsilon, sigma: f64) -> Optimum {
+    if !(sigma > 0.0 && sigma.is_finite()) {
+        return Optimum::Unknown { reason: "sigma must be positive and finite" };
+    }
     if epsilon.value() > sign_optimal_until() {
         return Optimum::Unknown {
             reason: "the optimal mechanism for a Gaussian mean has a closed form only up to epsilon 1.048",
@@ -44,6 +47,9 @@ pub fn gaussian_mean(epsilon: Epsilon, sigma: f64) -> Optimum {
 /// Its score is ± 1/scale, a sign already: nothing is lost but by the randomised response.
 #[must_use]
 pub fn laplace_location(epsilon: Epsilon, scale: f64) -> Optimum {
+    if !(scale > 0.0 && scale.is_finite()) {
+        return Optimum::Unknown { reason: "the scale must be positive and finite" };
+    }
     Optimum::Known { information: (epsilon.tau() / scale).powi(2) }
 }
 

@@ -50,7 +50,7 @@ where
     Q: RealReports,
     M: Cdf + Score + ?Sized,
 {
-    let law = Law::new(model, theta, &fixed(mechanism, theta))?;
+    let law = Law::new(model, theta, mechanism.epsilon(), &fixed(mechanism, theta))?;
     let mut scratch = Vec::new();
     let window = law.window();
     let most = mechanism.input_breaks(0.0, window).len();

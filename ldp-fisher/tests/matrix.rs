@@ -115,3 +115,12 @@ proptest! {
         }
     }
 }
+
+/// Both tails have the same digits: cells and their mirror image have the same information.
+#[test]
+fn the_upper_tail_keeps_its_digits() {
+    let cells = |cuts| IntervalResponse::new(Epsilon::new(30.0).unwrap(), cuts).unwrap();
+    let at = |cuts| matrix(&cells(cuts), &GaussianMeanScale, &[0.0, 1.0]).unwrap().get(0, 0);
+    let (above, below) = (at(vec![6.0, 8.0]), at(vec![-8.0, -6.0]));
+    assert!((above / below - 1.0).abs() < 1e-12, "{above} {below}");
+}

@@ -2,8 +2,8 @@
 
 use ldp_core::model::Model;
 use ldp_core::model::{
-    Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace as LaplaceModel, Logistic, Poisson, Score,
-    StudentT, Support,
+    Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace as LaplaceModel, Logistic, Poisson,
+    Score, StudentT, Support,
 };
 use ldp_core::seed::{Purpose, stream};
 use ldp_core::{Density, Epsilon, Error, Finite, Mechanism, Publish, RealReports, Unbiased};
@@ -394,4 +394,33 @@ fn maximum_likelihood_reaches_the_information() {
     let variance = means.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (REPLICATIONS - 1) as f64;
     let slope = gaussian(1.0).mass(theta, -3.0, 3.0);
     assert!(USERS as f64 * variance / (slope * slope) * information > 1.0 - tolerance);
+}
+
+/// Far from the range a level of 40 weighs tails that no probability of 1e-18 shows: values by mpmath, 30 digits.
+#[test]
+fn tails_that_a_large_epsilon_weighs_are_there() {
+    let model = Gaussian::new(1.0).unwrap();
+    let (epsilon, range) = (Epsilon::new(40.0).unwrap(), Range::new(-1.0, 1.0).unwrap());
+    let laplace = Laplace::new(epsilon, range).unwrap();
+    let duchi = Duchi::new(epsilon, range).unwrap();
+    for (found, expected) in [
+        (of_real(&laplace, &model, 8.0), 1.572391e-18),
+        (of_real(&laplace, &model, 9.0), 2.1426e-26),
+        (of_finite(&duchi, &model, 9.8), 2.729e-20),
+        (of_finite(&duchi, &model, 10.0), 7.48e-22),
+    ] {
+        let found = found.unwrap();
+        assert!((found.value - expected).abs() <= found.error, "{found:?} is not {expected}");
+        assert!((found.value / expected - 1.0).abs() < 0.02, "{found:?} is not {expected}");
+    }
+}
+
+/// What is no parameter is an error, not a number.
+#[test]
+fn parameters_are_checked() {
+    let sign = Sign::new(Epsilon::new(1.0).unwrap(), 0.3).unwrap().publish();
+    assert!(exact(&sign, &Bernoulli, 1.5).is_err() && exact(&sign, &Poisson, -1.0).is_err());
+    assert!(exact(&sign, &Exponential, 0.0).is_err() && exact(&sign, &Gaussian::new(1.0).unwrap(), f64::NAN).is_err());
+    let duchi = Duchi::new(Epsilon::new(1.0).unwrap(), Range::new(-1.0, 1.0).unwrap()).unwrap();
+    assert!(of_finite(&duchi, &Bernoulli, -0.5).is_err());
 }

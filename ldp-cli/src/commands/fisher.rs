@@ -14,8 +14,9 @@ use ldp_core::Epsilon;
 use ldp_fisher::{BlackBox, Bounds, Information, Method, Optimum, bounds};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +37,8 @@ struct Record {
     nonprivate: f64,
     optimal: Option<f64>,
     optimal_reason: Option<&'static str>,
-    bounds: Limits,
+    /// Null where they cannot be computed.
+    bounds: Option<Limits>,
     /// All of them, the most informative first.
     mechanisms: Vec<Entry>,
 }
@@ -93,6 +95,7 @@ struct Point {
     entry: Entry,
     nonprivate: f64,
     optimal: Option<f64>,
+    optimal_reason: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -124,8 +127,10 @@ pub fn run(common: &Common, args: &Fisher) -> anyhow::Result<()> {
     let epsilon = args.epsilon.context(NO_EPSILON)?;
     let place = at(args.theta, epsilon);
     let coordinates = place.coordinates(&args.mechanisms)?;
+    place.check()?;
     let (optimal, optimal_reason) = optimum(&place, coordinates);
-    let bounds = Limits::new(&place.bounds()?, coordinates);
+    // A bound that cannot be computed is no reason to withhold the information.
+    let bounds = place.bounds().ok().map(|bounds| Limits::new(&bounds, coordinates));
     let mut mechanisms = args.mechanisms.iter().map(|spec| place.entry(spec)).collect::<anyhow::Result<Vec<_>>>()?;
     mechanisms.sort_by(|a, b| b.information.information.total_cmp(&a.information.information));
     let record = Record {
@@ -135,7 +140,7 @@ pub fn run(common: &Common, args: &Fisher) -> anyhow::Result<()> {
         theta: args.theta,
         epsilon: epsilon.value(),
         best: mechanisms[0].clone(),
-        nonprivate: bounds.nonprivate,
+        nonprivate: built.model.information(args.theta),
         optimal,
         optimal_reason,
         bounds,
@@ -157,13 +162,20 @@ impl Place<'_> {
             Some(options) => mechanism.black_box(self.built, self.theta, options),
             None => mechanism.information(self.built, self.theta),
         };
-        let Information { value, error, method } =
-            information.with_context(|| format!("{canonical} under {} at theta {}", self.built.spec, self.theta))?;
+        let place = || format!("{canonical} under {} at theta {}", self.built.spec, self.theta);
+        let Information { value, error, method } = match information {
+            Ok(information) => information,
+            Err(error) if error.is::<ldp_core::Error>() => {
+                return Err(error.context(place()).context("--black-box DRAWS would give a lower limit"));
+            }
+            Err(error) => return Err(error.context(place())),
+        };
         let (optimal, _) = optimum(self, mechanism.coordinates());
         Ok(Entry {
             mechanism: canonical,
             information: Shown { information: value, error, method },
-            asymptotic_variance: Some(value.recip()).filter(|variance| variance.is_finite()),
+            // Where the error is as large as the value the reciprocal would be noise.
+            asymptotic_variance: Some(value.recip()).filter(|variance| variance.is_finite() && value > error),
             efficiency: optimal.map(|optimal| value / optimal),
         })
     }
@@ -204,11 +216,10 @@ fn curve<'a>(
     at: &(dyn Fn(f64, Epsilon) -> Place<'a> + Sync),
     built: &BuiltModel,
 ) -> anyhow::Result<()> {
-    // Outputs are opened before the first number is worked out.
-    let open = |path| {
-        File::create(path).map_err(OutputError).with_context(|| {
-            format!("--svg {}", args.svg.as_ref().map_or_else(String::new, |path| path.display().to_string()))
-        })
+    // Outputs are opened before the first number is worked out, and emptied when there is something to write.
+    let open = |path: &PathBuf| {
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        opened.map_err(OutputError).with_context(|| format!("--svg {}", path.display()))
     };
     let mut figure = args.svg.as_ref().map(open).transpose()?;
     let progress = Mutex::new(Progress::new("computing", Some(sweep.values.len() as u64), common.quiet));
@@ -222,10 +233,10 @@ fn curve<'a>(
         }
         let place = at(theta, epsilon.context(NO_EPSILON)?);
         let (coordinates, nonprivate) = (place.coordinates(&specs)?, built.model.information(theta));
-        let (optimal, _) = optimum(&place, coordinates);
+        let (optimal, optimal_reason) = optimum(&place, coordinates);
         let point = |spec| {
             let entry = place.entry(spec)?;
-            Ok(Point { epsilon: place.epsilon.value(), theta, value, entry, nonprivate, optimal })
+            Ok(Point { epsilon: place.epsilon.value(), theta, value, entry, nonprivate, optimal, optimal_reason })
         };
         let points = specs.iter().map(point).collect();
         let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -244,7 +255,8 @@ fn curve<'a>(
     let points: Vec<Point> = pool(common)?.install(work)?.into_iter().flatten().collect();
     drop(progress);
     if let Some(file) = &mut figure {
-        file.write_all(chart(args, sweep, &points, built).svg().as_bytes()).map_err(OutputError)?;
+        let svg = chart(args, sweep, &points, built).svg();
+        file.set_len(0).and_then(|()| file.write_all(svg.as_bytes())).map_err(OutputError)?;
     }
     let record = Curve {
         command: "fisher",
@@ -265,7 +277,10 @@ fn chart(args: &Fisher, sweep: &Sweep, points: &[Point], built: &BuiltModel) -> 
     let mut series: Vec<Series> = (args.mechanisms.iter().enumerate())
         .map(|(place, spec)| {
             let own = points.iter().skip(place).step_by(count);
-            let points = own.map(|point| (point.value, point.entry.information.information)).collect();
+            // A value that is all error is no point of a curve.
+            let seen =
+                |Shown { information, error, .. }: &Shown| if information > error { *information } else { f64::NAN };
+            let points = own.map(|point| (point.value, seen(&point.entry.information))).collect();
             Series { label: spec.to_string(), points, reference: false }
         })
         .collect();
@@ -314,7 +329,7 @@ fn human(record: &Record) -> String {
             entry.mechanism.clone(),
             significant(*information, 10),
             significant(*error, 2),
-            entry.asymptotic_variance.map_or_else(|| "infinite".into(), |variance| significant(variance, 6)),
+            entry.asymptotic_variance.map_or_else(|| "unknown".into(), |variance| significant(variance, 6)),
             entry.efficiency.map_or_else(|| "unknown".into(), |efficiency| significant(efficiency, 5)),
             method(by),
         ]);
@@ -326,13 +341,15 @@ fn human(record: &Record) -> String {
         &optimal,
         record.optimal_reason.unwrap_or("the most that any mechanism at this epsilon keeps"),
     ]);
-    let Limits { nonprivate, sinh, barnes, one_bit, .. } = record.bounds;
-    for (name, value, what) in [
-        ("best one bit", one_bit, "the best mechanism with two reports: a lower bound of the optimum"),
-        ("no privacy", nonprivate, "of the value itself: an upper bound"),
-        ("sinh bound", sinh, "no privacy times sinh(epsilon/2)^2: an upper bound"),
-        ("Barnes bound", barnes, "no privacy times min((e^epsilon - 1)^2, e^epsilon): an upper bound"),
-    ] {
+    limits.add_row(["no privacy", &significant(record.nonprivate, 10), "of the value itself: an upper bound"]);
+    let rows = record.bounds.iter().flat_map(|&Limits { sinh, barnes, one_bit, .. }| {
+        [
+            ("best one bit", one_bit, "the best mechanism with two reports: a lower bound of the optimum"),
+            ("sinh bound", sinh, "no privacy times sinh(epsilon/2)^2: an upper bound"),
+            ("Barnes bound", barnes, "no privacy times min((e^epsilon - 1)^2, e^epsilon): an upper bound"),
+        ]
+    });
+    for (name, value, what) in rows {
         limits.add_row([name, &significant(value, 10), what]);
     }
     format!(
@@ -346,11 +363,11 @@ fn table(sweep: &Sweep, points: &[Point]) -> String {
     for point in points {
         let Shown { information, error, .. } = &point.entry.information;
         table.add_row([
-            significant(point.value, 6),
+            point.value.to_string(),
             point.entry.mechanism.clone(),
             significant(*information, 8),
             significant(*error, 2),
-            point.entry.asymptotic_variance.map_or_else(|| "infinite".into(), |variance| significant(variance, 6)),
+            point.entry.asymptotic_variance.map_or_else(|| "unknown".into(), |variance| significant(variance, 6)),
             point.entry.efficiency.map_or_else(|| "unknown".into(), |efficiency| significant(efficiency, 5)),
         ]);
     }

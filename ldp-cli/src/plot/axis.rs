@@ -27,6 +27,10 @@ impl Axis {
         if low > high {
             (low, high) = (1.0, 2.0);
         }
+        if scale == Scale::Log {
+            // Over more decades nothing can be compared; what is smaller leaves the picture at the bottom.
+            low = low.max(1e-12 * high);
+        }
         let inner = Self { label: label.to_owned(), scale, low, high };
         let (from, to) = (inner.measure(low), inner.measure(high));
         // One value alone gets an axis of its own size.

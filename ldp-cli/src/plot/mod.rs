@@ -108,7 +108,8 @@ impl Chart {
     }
 
     fn at(&self, frame: &Frame, &(x, y): &(f64, f64)) -> Option<(f64, f64)> {
-        Some((frame.x(self.x.place(x)?), frame.y(self.y.place(y)?)))
+        let shown = |place: &f64| (0.0..=1.0).contains(place);
+        Some((frame.x(self.x.place(x).filter(shown)?), frame.y(self.y.place(y).filter(shown)?)))
     }
 
     fn line(
@@ -145,8 +146,8 @@ impl Chart {
             let colour = if series.reference { "#777777" } else { style(index).0 };
             index += usize::from(!series.reference);
             let Some((x, y)) = series.points.iter().rev().find_map(|point| self.at(frame, point)) else { continue };
-            if x < LEFT + 0.9 * frame.width {
-                // A line that ends early has its name right there: a leader to the margin would cross the others.
+            if series.reference && x < LEFT + 0.9 * frame.width {
+                // A reference that ends early has its name right there: a leader to the margin would cross the others.
                 writeln!(
                     out,
                     r#"<circle cx="{x:.2}" cy="{y:.2}" r="2.5" fill="{colour}"/><text x="{:.2}" y="{:.2}" fill="{colour}">{}</text>"#,

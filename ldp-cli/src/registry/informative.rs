@@ -153,13 +153,16 @@ impl<Q: Sets> AnyMechanism for SetReports<Q> {
         for mask in (0..1u32 << count).filter(|mask| sizes.contains(&mask.count_ones())) {
             let members: Vec<u32> = (0..count).filter(|v| mask >> v & 1 == 1).collect();
             let set = CategorySet::new(count, &members)?;
-            let law: Vec<f64> = cells.iter().map(|&(x, ..)| self.0.ln_density(&set, &x).exp()).collect();
-            // The derivatives of the masses add up to zero: measured from one category, small levels keep their digits.
-            let slope: f64 = cells.iter().zip(&law).map(|(cell, q)| (q - law[0]) * cell.2).sum();
-            let mass: f64 = cells.iter().zip(&law).map(|(cell, q)| q * cell.1).sum();
+            let law: Vec<f64> = cells.iter().map(|&(x, ..)| self.0.ln_density(&set, &x)).collect();
+            let first = law[0].exp();
+            // The derivatives of the masses add up to zero: measured from one category, what they have in common is gone.
+            let slope: f64 = cells.iter().zip(&law).map(|(cell, ln)| first * (ln - law[0]).exp_m1() * cell.2).sum();
+            let mass: f64 = cells.iter().zip(&law).map(|(cell, ln)| ln.exp() * cell.1).sum();
             value += if mass > 0.0 { slope * slope / mass } else { 0.0 };
         }
-        Ok(Information { value, error: 1e-13 * value, method: Method::Exact })
+        // A logarithm of a probability is known to a few units in its last place, and so is what two differ by.
+        let error = 1e-14 * (1.0 + 1.0 / self.0.epsilon().value()) * f64::from(count) * value;
+        Ok(Information { value, error, method: Method::Exact })
     }
 
     /// The report as a number: the sum of the scores of its categories.

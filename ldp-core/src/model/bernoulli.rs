@@ -32,6 +32,10 @@ impl Model for Bernoulli {
 }
 
 impl Cdf for Bernoulli {
+    fn admits(&self, theta: f64) -> Result<()> {
+        self.check(theta)
+    }
+
     fn cdf(&self, theta: f64, x: f64) -> f64 {
         self.mass(theta, f64::NEG_INFINITY, x)
     }

@@ -68,6 +68,10 @@ impl Model for Categorical {
 }
 
 impl Cdf for Categorical {
+    fn admits(&self, theta: f64) -> Result<()> {
+        self.check(theta)
+    }
+
     fn cdf(&self, theta: f64, x: f64) -> f64 {
         self.mass(theta, f64::NEG_INFINITY, x)
     }

@@ -32,6 +32,10 @@ impl Model for Exponential {
 }
 
 impl Cdf for Exponential {
+    fn admits(&self, theta: f64) -> Result<()> {
+        self.check(theta)
+    }
+
     fn cdf(&self, theta: f64, x: f64) -> f64 {
         -(-x.max(0.0) / theta).exp_m1()
     }

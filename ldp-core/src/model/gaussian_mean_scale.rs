@@ -36,6 +36,11 @@ impl ManyParameters for GaussianMeanScale {
         normal::cdf((x - theta[0]) / theta[1])
     }
 
+    fn mass_all(&self, theta: &[f64], low: f64, high: f64) -> f64 {
+        let [low, high] = [low, high].map(|x| (x - theta[0]) / theta[1]);
+        if low < high { normal::mass(low, high) } else { 0.0 }
+    }
+
     fn cdf_gradient(&self, theta: &[f64], x: f64, gradient: &mut [f64]) {
         let z = (x - theta[0]) / theta[1];
         let density = normal::pdf(z) / theta[1];

@@ -33,6 +33,10 @@ impl Model for GaussianScale {
 }
 
 impl Cdf for GaussianScale {
+    fn admits(&self, theta: f64) -> Result<()> {
+        self.check(theta)
+    }
+
     fn cdf(&self, theta: f64, x: f64) -> f64 {
         normal::cdf(x / theta)
     }

@@ -64,6 +64,11 @@ pub trait Cdf {
     /// $P_\theta(X < x)$.
     fn cdf(&self, theta: f64, x: f64) -> f64;
 
+    /// Whether `theta` lies in the parameter space. By default: any finite number.
+    fn admits(&self, theta: f64) -> Result<()> {
+        require(theta.is_finite(), "theta", "finite", theta)
+    }
+
     /// $\partial_\theta P_\theta(X < x)$.
     fn cdf_dtheta(&self, theta: f64, x: f64) -> f64;
 
@@ -126,6 +131,11 @@ pub trait ManyParameters {
 
     /// $P_\theta(X < x)$.
     fn cdf_all(&self, theta: &[f64], x: f64) -> f64;
+
+    /// $P_\theta(low \le X < high)$. Families override it where the difference of two cdfs near one would cancel.
+    fn mass_all(&self, theta: &[f64], low: f64, high: f64) -> f64 {
+        (self.cdf_all(theta, high) - self.cdf_all(theta, low)).max(0.0)
+    }
 
     /// $\partial_{\theta_i} P_\theta(X < x)$ for every $i$, into `gradient`.
     fn cdf_gradient(&self, theta: &[f64], x: f64, gradient: &mut [f64]);

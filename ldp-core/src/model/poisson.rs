@@ -51,6 +51,10 @@ impl Model for Poisson {
 }
 
 impl Cdf for Poisson {
+    fn admits(&self, theta: f64) -> Result<()> {
+        self.check(theta)
+    }
+
     fn cdf(&self, theta: f64, x: f64) -> f64 {
         if x > 0.0 { gamma::regularized(counts_below(x), theta).1 } else { 0.0 }
     }
