@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 ///   of n: consistent, and not efficient. The noise is proportional to t, so move the origin into the range.
 /// - Rounds: 1. Questions: [`Laplace`] on $[-t, t]$.
 ///
-/// Theorem 4.3 of Steinberger, *Efficiency in local differential privacy*, 2024.
+/// Theorem 4.3 of [S24].
 ///
 /// ```
 /// use ldp_core::drive::Users;
@@ -43,6 +43,8 @@ use serde::{Deserialize, Serialize};
 /// assert!((estimate.value() - 1.5).abs() < 5.0 * estimate.standard_error().unwrap());
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+///
+/// [S24]: https://arxiv.org/abs/2301.10600
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClippedMoments {
     epsilon: Epsilon,
@@ -172,7 +174,7 @@ impl StagedEstimator for ClippedMoments {
 ///   what comes after it.
 /// - Rounds: 1. Questions: [`Laplace`] on $[-t, t]$ and, [`Squared`], on $[0, t^2]$.
 ///
-/// Theorem 4.3 of Steinberger, *Efficiency in local differential privacy*, 2024.
+/// Theorem 4.3 of [S24].
 ///
 /// ```
 /// use ldp_core::drive::Users;
@@ -188,6 +190,8 @@ impl StagedEstimator for ClippedMoments {
 /// assert!((variance.value() - 9.0).abs() < 5.0 * variance.standard_error().unwrap());
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+///
+/// [S24]: https://arxiv.org/abs/2301.10600
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClippedMomentsUnknownVariance {
     epsilon: Epsilon,
