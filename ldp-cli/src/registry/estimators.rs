@@ -177,7 +177,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
     },
     Entry {
         name: "joseph-one-round",
-        summary: "the same without interaction: a sign question for every lattice at once, one of them used",
+        summary: "joseph in one round: a sign question for every lattice at once, one of them used",
         keys: &[LOW, HIGH, HALF, SCALES, BETA],
         build: |values, known| {
             let pilot = pilot(values, known.epsilon, known.sigma)?;
@@ -196,7 +196,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
     },
     Entry {
         name: "joseph-one-round-unknown-variance",
-        summary: "the same without interaction: the distance to the nearest point of every lattice, one of them used",
+        summary: "joseph-unknown-variance in one round: the distance to the nearest point of every lattice, one used",
         keys: &[LOW, HIGH, SIGMA_LOW, SIGMA_HIGH, HALF, SCALES, BETA],
         build: |values, known| {
             let pilot = pilot(values, known.epsilon, positive(values, "sigma-low")?)?;
