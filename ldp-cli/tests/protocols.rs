@@ -101,6 +101,8 @@ fn what_cannot_be_is_refused_with_value_and_limit() {
         ),
         ("joseph-unknown-variance:scales=4", "scales must be at least"),
         ("joseph:pilot=1e-300", "users must be at least 18446744073709551615"),
+        // Nearly everybody in the pilot: a search for the smallest number must end all the same.
+        ("joseph-one-round:pilot=0.9999999999999999", "users must be at least 18446744073709551615"),
         ("liu:batch=1e12", "batch must be at most 1000000"),
         ("liu:quantile=1", "quantile must be strictly between 0 and 1, got 1"),
         ("liu:batch=0", "batch must be at least 1, got 0"),

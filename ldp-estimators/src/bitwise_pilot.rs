@@ -176,7 +176,7 @@ impl BitwisePilot {
         ((ratio * ratio * self.ln_over_beta(8.0)).floor() as u64).saturating_add(1)
     }
 
-    /// The group size k when there are `users` users in all, at least `least` and leaving somebody for the rounds after.
+    /// The group size k when there are `users` users in all: at least `least`, and no more are taken than there are.
     pub(crate) fn group(&self, users: u64, least: u64) -> Result<u64> {
         let scales = u64::from(self.scales);
         let taken = self.share.of(users);
@@ -212,7 +212,7 @@ impl BitwisePilot {
     /// The pilot estimate from the debiased counts.
     pub(crate) fn locate(&self, scales: &[Scale]) -> PilotEstimate {
         let [low, high] = self.range;
-        // In multiples of the finest scale, which are exact.
+        // Divisions and products by powers of two are exact.
         let coarsest = exp2(self.finest + self.scales as i32 - 1);
         let mut interval = [(low / coarsest).floor() * coarsest, high];
         let mut exponent = self.finest;

@@ -1,5 +1,6 @@
 //! Joseph et al. for a known σ in one round: every possible second question is asked at once.
 
+use crate::fewest::{fewest, too_few};
 use crate::{BitwisePilot, Caution, MeanEstimate, Remark, SignStage};
 use ldp_core::error::require;
 use ldp_core::{
@@ -106,32 +107,6 @@ impl JosephOneRound {
             .map(|i| (i as usize, point(i)))
             .min_by(|(_, a), (_, b)| (a - guess).abs().total_cmp(&(b - guess).abs()))
             .unwrap_or((0, guess))
-    }
-}
-
-/// The error of too few users with the smallest number that is enough for all groups, not for one of them.
-pub(crate) fn too_few(error: Error, users: u64, fewest: impl Fn() -> u64) -> Error {
-    match error {
-        Error::TooFew { name: "users", .. } => Error::TooFew { name: "users", least: fewest(), value: users },
-        other => other,
-    }
-}
-
-/// The fewest users, at least `users`, of whom as many are left as are needed, by `left_and_needed`.
-///
-/// One user more leaves at most one more, so every step is one that has to be taken.
-pub(crate) fn fewest(mut users: u64, left_and_needed: impl Fn(u64) -> Result<(u64, u64)>) -> u64 {
-    loop {
-        let missing = match left_and_needed(users) {
-            Ok((left, needed)) => needed.saturating_sub(left),
-            Err(Error::TooFew { name: "users", least, .. }) => least.saturating_sub(users),
-            Err(_) => 0,
-        };
-        match users.checked_add(missing) {
-            Some(_) if missing == 0 => return users,
-            Some(more) => users = more,
-            None => return u64::MAX,
-        }
     }
 }
 

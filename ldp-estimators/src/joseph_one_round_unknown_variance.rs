@@ -2,12 +2,10 @@
 
 use crate::bitwise_pilot::exp2;
 use crate::bitwise_spread::BitwiseSpread;
-use crate::joseph_one_round::{fewest, too_few};
-use crate::joseph_unknown_variance::mean;
+use crate::fewest::{fewest, too_few};
+use crate::joseph_unknown_variance::{empty, mean};
 use crate::{BitwisePilot, Caution, MeanEstimate};
-use ldp_core::{
-    Counts, Epsilon, Error, Finite, Group, Inference, Mixed, Result, Round, StagedEstimator, Step, StepOf, Sum,
-};
+use ldp_core::{Counts, Epsilon, Error, Group, Inference, Mixed, Result, Round, StagedEstimator, Step, StepOf, Sum};
 use ldp_mechanisms::{LatticeLaplace, Residue};
 use serde::{Deserialize, Serialize};
 
@@ -97,10 +95,7 @@ impl StagedEstimator for JosephOneRoundUnknownVariance {
     type Estimate = MeanEstimate;
 
     fn tally(&self, question: &Self::Question) -> Self::Tally {
-        match question {
-            Mixed::First(residue) => Mixed::First(Counts::new(residue.reports())),
-            Mixed::Second(_) => Mixed::Second(Sum::default()),
-        }
+        empty(question)
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {

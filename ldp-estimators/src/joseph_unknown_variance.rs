@@ -2,7 +2,7 @@
 
 use crate::bitwise_pilot::exp2;
 use crate::bitwise_spread::BitwiseSpread;
-use crate::joseph_one_round::{fewest, too_few};
+use crate::fewest::{fewest, too_few};
 use crate::{BitwisePilot, Caution, MeanEstimate, PilotEstimate, Remark};
 use ldp_core::{
     Averages, Counts, Epsilon, Error, Finite, Group, Mixed, Result, Round, StagedEstimator, Step, StepOf, Sum, Tally,
@@ -99,10 +99,7 @@ impl StagedEstimator for JosephUnknownVariance {
     type Estimate = MeanEstimate;
 
     fn tally(&self, question: &Self::Question) -> Self::Tally {
-        match question {
-            Mixed::First(residue) => Mixed::First(Counts::new(residue.reports())),
-            Mixed::Second(_) => Mixed::Second(Sum::default()),
-        }
+        empty(question)
     }
 
     fn begin(&self, users: u64) -> Result<StepOf<Self>> {
@@ -135,6 +132,14 @@ impl StagedEstimator for JosephUnknownVariance {
                 Ok(Step::Done(mean(&question, *sum, found.value())?))
             }
         }
+    }
+}
+
+/// An empty tally for residues, or for the noisy values that are asked after them.
+pub(crate) fn empty<Q>(question: &Mixed<Residue, Q>) -> Mixed<Counts, Sum> {
+    match question {
+        Mixed::First(residue) => Mixed::First(Counts::new(residue.reports())),
+        Mixed::Second(_) => Mixed::Second(Sum::default()),
     }
 }
 

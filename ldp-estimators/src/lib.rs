@@ -31,6 +31,7 @@ mod clipped_mean;
 mod clipped_moments;
 pub mod clopper_pearson;
 mod duchi_rogers;
+mod fewest;
 mod joseph;
 mod joseph_one_round;
 mod joseph_one_round_unknown_variance;

@@ -1,7 +1,7 @@
 //! A pilot that finds a start, and a protocol that is started there.
 
 use crate::StartAt;
-use crate::joseph_one_round::fewest;
+use crate::fewest::fewest;
 use ldp_core::{
     Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Result, Round, StagedEstimator, Step, StepOf,
 };
