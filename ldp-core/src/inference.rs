@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, require};
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::fmt;
 
 /// How a confidence interval is made.
@@ -138,9 +139,23 @@ pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Res
     check_level(level)?;
     let reason = "the answers give no standard error";
     let error = standard_error.ok_or(Error::NoInterval { kind: IntervalKind::Wald, reason })?;
-    // By the upper tail: (1 + level) / 2 would round for a level close to one.
-    let half = -crate::special::normal::quantile((1.0 - level) / 2.0) * error;
+    let half = two_sided(level) * error;
     Ok(Interval { kind: IntervalKind::Wald, level, low: value - half, high: value + half })
+}
+
+/// The z with $P(|Z| \le z)$ = `level`. Asked for the same level by every estimate, so the latest is kept.
+fn two_sided(level: f64) -> f64 {
+    thread_local! {
+        static LATEST: Cell<(f64, f64)> = const { Cell::new((0.0, 0.0)) };
+    }
+    let (known, z) = LATEST.get();
+    if known == level {
+        return z;
+    }
+    // By the upper tail: (1 + level) / 2 would round for a level close to one.
+    let z = -crate::special::normal::quantile((1.0 - level) / 2.0);
+    LATEST.set((level, z));
+    z
 }
 
 #[cfg(test)]

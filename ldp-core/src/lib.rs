@@ -63,5 +63,5 @@ pub use mechanism::{
 };
 pub use mixed::Mixed;
 pub use model::{Cdf, Model, Score};
-pub use staged::{Group, Population, Round, StagedEstimator, Step, StepOf, run};
+pub use staged::{Group, Outcomes, Population, Round, StagedEstimator, Step, StepOf, run};
 pub use tally::{Averages, Bits, Counts, Sum, Tally, VectorSum};

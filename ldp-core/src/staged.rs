@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::mechanism::Mechanism;
+use crate::model::Cdf;
 use crate::tally::Tally;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::slice;
@@ -125,6 +126,47 @@ pub trait StagedEstimator {
 
     /// The next step, from the tallies of the round, in the order of its groups.
     fn advance(&self, state: Self::State, answers: &[Self::Tally]) -> Result<StepOf<Self>>;
+
+    /// The smallest and largest value that the estimate of `users` users can have, whatever comes back; `None` where that
+    /// is not known. With it a bound on probability becomes one on the mean squared error.
+    fn range(&self, _users: u64) -> Option<[f64; 2]> {
+        None
+    }
+
+    /// The law of the step after a round, where it can be had more cheaply than by going through the tallies; `None`
+    /// where it cannot.
+    ///
+    /// Law: each step has the probability that [`advance`](Self::advance) gives it when the tallies are those of
+    /// users with values from the model at `theta`, who all answer.
+    fn outcomes<M: Cdf + ?Sized>(
+        &self,
+        _round: &Round<Self::Question>,
+        _state: &Self::State,
+        _model: &M,
+        _theta: f64,
+    ) -> Result<Option<Outcomes<StepOf<Self>>>>
+    where
+        Self: Sized,
+    {
+        Ok(None)
+    }
+}
+
+/// What can come next, each with its probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcomes<S> {
+    /// The probabilities and what comes with them, all different.
+    pub steps: Vec<(f64, S)>,
+    /// At least the probability that is left out.
+    pub lost: f64,
+}
+
+impl<S> Outcomes<S> {
+    /// The same probabilities of something else.
+    pub fn try_map<T>(self, mut change: impl FnMut(S) -> Result<T>) -> Result<Outcomes<T>> {
+        let change = |(probability, step)| Ok((probability, change(step)?));
+        Ok(Outcomes { steps: self.steps.into_iter().map(change).collect::<Result<_>>()?, lost: self.lost })
+    }
 }
 
 /// Who answers: simulated users, drawn tallies, rows of a file.

@@ -3,7 +3,6 @@
 use ldp_core::inference::check_level;
 use ldp_core::special::beta;
 use ldp_core::{Error, Result};
-use std::cell::RefCell;
 
 /// The Clopper–Pearson limits [low, high] for p from `count` successes among `users`.
 ///
@@ -19,32 +18,13 @@ use std::cell::RefCell;
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 ///
-/// # Design
-/// A function of three numbers that takes microseconds, and a simulation asks it for the same few hundred counts
-/// over and over: the latest answers are kept, per thread.
-///
 /// [CP34]: https://doi.org/10.1093/biomet/26.4.404
 pub fn limits(count: u64, users: u64, level: f64) -> Result<(f64, f64)> {
     check_level(level)?;
     if count > users {
         return Err(Error::Inconsistent { what: "successes among users", count, limit: users });
     }
-    type Entry = (u64, u64, u64, (f64, f64));
-    const SLOTS: usize = 1 << 12;
-    thread_local! {
-        static LATEST: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
-    }
-    LATEST.with_borrow_mut(|latest| {
-        if latest.is_empty() {
-            // No level is zero, so an empty slot matches no question.
-            latest.resize(SLOTS, (0, 0, 0, (0.0, 0.0)));
-        }
-        let slot = &mut latest[count as usize % SLOTS];
-        if (slot.0, slot.1, slot.2) != (count, users, level.to_bits()) {
-            *slot = (count, users, level.to_bits(), solve(count, users, level));
-        }
-        Ok(slot.3)
-    })
+    Ok(solve(count, users, level))
 }
 
 fn solve(count: u64, users: u64, level: f64) -> (f64, f64) {
@@ -85,16 +65,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn kept_answers_are_those_of_the_same_question() {
-        // The three questions share a slot.
-        let first = limits(5, 100, 0.95).unwrap();
-        let second = limits(5, 200, 0.95).unwrap();
-        let third = limits(5, 100, 0.9).unwrap();
-        assert!(first != second && first != third);
-        assert_eq!(limits(5, 100, 0.95).unwrap(), first);
     }
 
     #[test]

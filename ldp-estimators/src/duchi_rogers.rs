@@ -1,6 +1,6 @@
 //! One sign stage for a mean that is known to lie in a range.
 
-use crate::one_stage::one;
+use crate::one_stage::{around, one};
 use crate::{SignStage, StartAt};
 use ldp_core::error::require;
 use ldp_core::inference::wald_interval;
@@ -79,6 +79,10 @@ impl StagedEstimator for DuchiRogers {
 
     fn advance(&self, (): (), answers: &[Bits]) -> Result<StepOf<Self>> {
         Ok(Step::Done(RangeEstimate { stage: SignStage::new(self.question, one(answers)?), radius: self.radius }))
+    }
+
+    fn range(&self, _: u64) -> Option<[f64; 2]> {
+        Some(around(self.question.threshold(), self.radius))
     }
 }
 

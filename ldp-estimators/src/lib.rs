@@ -36,6 +36,7 @@ mod joseph;
 mod joseph_one_round;
 mod joseph_one_round_unknown_variance;
 mod joseph_unknown_variance;
+mod kept;
 mod liu;
 mod mean_estimate;
 mod one_stage;

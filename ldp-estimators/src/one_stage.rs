@@ -57,12 +57,21 @@ impl StagedEstimator for OneStage {
     fn advance(&self, (): (), answers: &[Bits]) -> Result<StepOf<Self>> {
         Ok(Step::Done(SignEstimate::new(SignStage::new(self.question, one(answers)?), None)))
     }
+
+    fn range(&self, users: u64) -> Option<[f64; 2]> {
+        Some(around(self.question.threshold(), SignStage::reach(self.question, users)))
+    }
 }
 
 impl StartAt for OneStage {
     fn start_at(&self, start: f64) -> Result<Self> {
         Ok(Self { question: self.question.at(start)? })
     }
+}
+
+/// What lies within `reach` of a place.
+pub(crate) fn around(place: f64, reach: f64) -> [f64; 2] {
+    [place - reach, place + reach]
 }
 
 /// The only tally of a round of one group.

@@ -3,7 +3,8 @@
 use crate::StartAt;
 use crate::fewest::fewest;
 use ldp_core::{
-    Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Result, Round, StagedEstimator, Step, StepOf,
+    Cdf, Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Outcomes, Result, Round, StagedEstimator,
+    Step, StepOf,
 };
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +97,7 @@ type Questions<P, E> = Either<<P as StagedEstimator>::Question, <E as StagedEsti
 
 impl<P, E> StagedEstimator for Piloted<P, E>
 where
-    P: Pilot<Estimate: Copy>,
+    P: Pilot<Question: Clone, Estimate: Copy>,
     E: StagedEstimator + StartAt,
     E::Question: Mechanism<Input = <P::Question as Mechanism>::Input, Report = <P::Question as Mechanism>::Report>,
     P::Tally: Clone,
@@ -142,6 +143,34 @@ where
                 Ok(self.wrap_main(found, main.advance(state, std::slice::from_ref(tally))?))
             }
             (state, answers) => self.advance_many(state, answers),
+        }
+    }
+
+    fn range(&self, users: u64) -> Option<[f64; 2]> {
+        // The main protocol moves with its start.
+        let end = |start: f64| self.main.start_at(start).ok()?.range(users);
+        let [low, high] = self.pilot.range(users)?;
+        Some([end(low)?[0], end(high)?[1]])
+    }
+
+    fn outcomes<M: Cdf + ?Sized>(
+        &self,
+        round: &Round<Self::Question>,
+        state: &Self::State,
+        model: &M,
+        theta: f64,
+    ) -> Result<Option<Outcomes<StepOf<Self>>>> {
+        match state {
+            PilotedState::Pilot { users, state } => {
+                let group = |Group { question, users }: &Group<Self::Question>| {
+                    Ok(Group { question: question.first("the pilot's round")?.clone(), users: *users })
+                };
+                let round = Round::Many(round.groups().iter().map(group).collect::<Result<_>>()?);
+                let outcomes = self.pilot.outcomes(&round, state, model, theta)?;
+                outcomes.map(|outcomes| outcomes.try_map(|step| self.wrap_pilot(*users, step))).transpose()
+            }
+            // One that needs a law of its own is asked for it where it begins.
+            PilotedState::Main { .. } => Ok(None),
         }
     }
 }

@@ -59,6 +59,13 @@ where
     fn advance(&self, state: E::State, answers: &[E::Tally]) -> Result<StepOf<Self>> {
         self.scale(self.unit.advance(state, answers)?)
     }
+
+    fn range(&self, users: u64) -> Option<[f64; 2]> {
+        // The change of unit rounds: a little wider, so that nothing falls out.
+        let [low, high] = self.unit.range(users)?.map(|end| end * self.sigma);
+        let slack = 1e-9 * (high - low);
+        Some([low - slack, high + slack])
+    }
 }
 
 impl<E> Rescaled<E>

@@ -1,12 +1,15 @@
 //! One sign stage: a count of pluses turned into a mean.
 
 use crate::clopper_pearson;
+use crate::kept::Kept;
 use ldp_core::channel::two_64;
 use ldp_core::error::require;
 use ldp_core::special::normal;
 use ldp_core::{Bits, Epsilon, Error, Interval, IntervalKind, Rescale, Result, Tally};
 use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::convert::Infallible;
 
 /// A sign question at threshold c and what came back: enough for an estimate of a Gaussian mean with known σ.
 ///
@@ -28,15 +31,17 @@ use serde::{Deserialize, Serialize};
 ///
 /// [KS25]: https://arxiv.org/abs/2402.04840
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+#[serde(try_from = "Raw", into = "Raw")]
 pub struct SignStage {
     question: Sign,
     /// σ, the standard deviation of the values.
     scale: f64,
     answers: Bits,
+    /// What the count says, worked out once.
+    unit: Option<Unit>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
     question: Sign,
@@ -48,15 +53,24 @@ impl TryFrom<Raw> for SignStage {
     type Error = Error;
     fn try_from(Raw { question, scale, answers }: Raw) -> Result<Self> {
         require(scale > 0.0 && scale.is_finite(), "scale", "positive and finite", scale)?;
-        Ok(Self { question, scale, answers })
+        Ok(Self { scale, ..Self::new(question, answers) })
+    }
+}
+
+impl From<SignStage> for Raw {
+    fn from(SignStage { question, scale, answers, .. }: SignStage) -> Self {
+        Self { question, scale, answers }
     }
 }
 
 impl SignStage {
     /// The stage of values with unit variance.
+    #[inline]
     #[must_use]
     pub fn new(question: Sign, answers: Bits) -> Self {
-        Self { question, scale: 1.0, answers }
+        let key = (answers.ones(), answers.users(), question.lie());
+        let unit = Kept::get(&UNITS, key.0, key, || Ok::<_, Infallible>(Unit::new(question, answers)));
+        Self { question, scale: 1.0, answers, unit: unit.unwrap_or(None) }
     }
 
     /// What came back.
@@ -75,33 +89,13 @@ impl SignStage {
     #[inline]
     #[must_use]
     pub fn estimate(&self) -> Option<f64> {
-        Some(self.threshold() + self.scale * self.offset()?)
-    }
-
-    /// $(\tilde\theta - c)/\sigma$.
-    ///
-    /// The condition $|\bar Z| < \tau$ and the smaller tail $(\tau - |\bar Z|)/(2\tau)$ are computed in integers:
-    /// as a difference of two numbers near τ it would lose its digits exactly where Φ⁻¹ is steep.
-    #[inline]
-    fn offset(&self) -> Option<f64> {
-        let (plus, users) = (u128::from(self.answers.ones()), u128::from(self.answers.users()));
-        let most = users * u128::from(self.question.contrast());
-        let away = (2 * plus).abs_diff(users) << 64;
-        if away >= most {
-            return None;
-        }
-        let tail = 0.5 * ((most - away) as f64 / most as f64);
-        let size = -normal::quantile(tail);
-        Some(if 2 * plus < users { -size } else { size })
+        Some(self.threshold() + self.scale * self.unit?.offset)
     }
 
     /// The standard error of the estimate, $\sigma\sqrt{p(1-p)/n}/(\tau\varphi((\tilde\theta - c)/\sigma))$.
     #[must_use]
     pub fn standard_error(&self) -> Option<f64> {
-        let offset = self.offset()?;
-        let users = self.answers.users() as f64;
-        let p = self.answers.ones() as f64 / users;
-        Some(self.scale * (p * (1.0 - p) / users).sqrt() / (self.question.tau() * normal::pdf(offset)))
+        Some(self.scale * self.unit?.error)
     }
 
     /// The exact interval: Clopper–Pearson limits for P(plus), mapped through the inverse of θ ↦ P(plus).
@@ -109,6 +103,14 @@ impl SignStage {
     /// An end is infinite where the data cannot bound θ. If even the limits lie beyond what any mean explains, their
     /// image is empty; then it is the image for the nearest count that has one, a half-line: coverage only grows.
     pub fn exact_interval(&self, level: f64) -> Result<Interval> {
+        let (ones, users, lie) = (self.answers.ones(), self.answers.users(), self.question.lie());
+        let [low, high] = Kept::get(&ENDS, ones, (ones, users, lie, level.to_bits()), || self.ends(level))?;
+        let image = |end| self.threshold() + self.scale * end;
+        Ok(Interval { kind: IntervalKind::Exact, level, low: image(low), high: image(high) })
+    }
+
+    /// The ends of the exact interval, in units of σ from the threshold.
+    fn ends(&self, level: f64) -> Result<[f64; 2]> {
         let (ones, users) = (self.answers.ones(), self.answers.users());
         let limits = |count| clopper_pearson::limits(count, users, level);
         let (low, high) = limits(ones)?;
@@ -121,8 +123,7 @@ impl SignStage {
         } else {
             (low, high)
         };
-        let image = |p| self.threshold() + self.scale * self.probit(p);
-        Ok(Interval { kind: IntervalKind::Exact, level, low: image(low), high: image(high) })
+        Ok([self.probit(low), self.probit(high)])
     }
 
     /// The offset at which P(plus) = p, infinite where there is none.
@@ -137,6 +138,48 @@ impl SignStage {
             normal::quantile(((p - floor) / self.question.tau()).min(1.0))
         }
     }
+
+    /// How far from the threshold, in σ, the estimate of at most `users` users can be, whatever they answer.
+    ///
+    /// The tail that is inverted is an integer over twice the users' contrast, so it is at least one over that.
+    pub(crate) fn reach(question: Sign, users: u64) -> f64 {
+        let most = users.max(1) as f64 * question.contrast() as f64;
+        -normal::quantile(0.5 / most) * (1.0 + 1e-9)
+    }
+}
+
+/// An estimate and its standard error, in units of σ from the threshold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Unit {
+    offset: f64,
+    error: f64,
+}
+
+impl Unit {
+    /// The condition $|\bar Z| < \tau$ and the smaller tail $(\tau - |\bar Z|)/(2\tau)$ are computed in integers:
+    /// as a difference of two numbers near τ it would lose its digits exactly where Φ⁻¹ is steep.
+    fn new(question: Sign, answers: Bits) -> Option<Self> {
+        let (plus, users) = (u128::from(answers.ones()), u128::from(answers.users()));
+        let most = users * u128::from(question.contrast());
+        let away = (2 * plus).abs_diff(users) << 64;
+        if away >= most {
+            return None;
+        }
+        let tail = 0.5 * ((most - away) as f64 / most as f64);
+        let size = -normal::quantile(tail);
+        let offset = if 2 * plus < users { -size } else { size };
+        let users = users as f64;
+        let p = plus as f64 / users;
+        let error = (p * (1.0 - p) / users).sqrt() / (question.tau() * normal::pdf(offset));
+        Some(Self { offset, error })
+    }
+}
+
+thread_local! {
+    /// By count, users and lie.
+    static UNITS: RefCell<Kept<(u64, u64, u64), Option<Unit>>> = const { RefCell::new(Kept::new()) };
+    /// By count, users, lie and level.
+    static ENDS: RefCell<Kept<(u64, u64, u64, u64), [f64; 2]>> = const { RefCell::new(Kept::new()) };
 }
 
 /// The smallest number in (from, to] for which an increasing condition holds; `to` if there is none.

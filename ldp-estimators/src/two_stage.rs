@@ -1,6 +1,6 @@
 //! Two sign stages: the second asks where the first points.
 
-use crate::one_stage::one;
+use crate::one_stage::{around, one};
 use crate::{SignEstimate, SignStage, StartAt, one_stage_variance};
 use ldp_core::{Bits, Epsilon, Error, Result, Round, StagedEstimator, Step, StepOf, Tally};
 use ldp_mechanisms::Sign;
@@ -130,6 +130,11 @@ impl StagedEstimator for TwoStage {
                 Step::Done(SignEstimate::new(SignStage::new(question, answers), Some(first)))
             }
         })
+    }
+
+    fn range(&self, users: u64) -> Option<[f64; 2]> {
+        // Each of the two stages has fewer users, and so less reach.
+        Some(around(self.question.threshold(), 2.0 * SignStage::reach(self.question, users)))
     }
 }
 

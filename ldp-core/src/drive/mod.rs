@@ -7,11 +7,14 @@
 //! | [`Tallies`] | the tally of each question, from its exact law | studies |
 //! | [`Rows`] | nothing but the users' noise: the values are real | running for real |
 //!
+//! [`Exact`] asks nobody: it weighs every tally with its probability, so that the risk of a protocol is a sum.
+//!
 //! [`in_batches`] spreads replications over threads with the same result on any number of them, [`Summary`] adds
 //! them up, and [`Audit`] notes what a population was asked.
 
 mod audit;
 mod batches;
+pub mod exact;
 mod rows;
 mod slice;
 mod summary;
@@ -21,6 +24,7 @@ mod vectors;
 
 pub use audit::Audit;
 pub use batches::in_batches;
+pub use exact::Exact;
 pub use rows::{Order, RowStore, Rows};
 pub use slice::privatize_slice;
 pub use summary::{Coverage, Moments, Summary};

@@ -98,7 +98,7 @@ impl<Q: Finite, T: Tally<Report = u32>> DrawTally<T> for Q {
 }
 
 /// One multinomial draw, as conditional binomials.
-fn draw_multinomial<T: Tally<Report = u32>>(
+pub(super) fn draw_multinomial<T: Tally<Report = u32>>(
     users: u64,
     marginal: &[f64],
     rng: &mut SimulationRng,

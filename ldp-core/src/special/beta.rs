@@ -99,8 +99,9 @@ fn lower_quantile(p: f64, a: f64, b: f64) -> (f64, f64) {
             continue;
         }
         odds *= step.exp();
-        // Steps that no longer shrink are rounding noise of the tail.
-        if step.abs() < 1e-15 || step.abs() < 1e-12 && step.abs() >= previous {
+        // What a step leaves is about its square times the slope; steps that no longer shrink are rounding noise.
+        let left = step * step * slope.max(1.0);
+        if left < 1e-16 || step.abs() < 1e-12 && step.abs() >= previous {
             break;
         }
         previous = step.abs();

@@ -9,6 +9,11 @@
 //! assert!((cdf(2, 4, 0.5) + sf(2, 4, 0.5) - 1.375).abs() < 1e-15);
 //! ```
 
+mod window;
+
+pub(crate) use window::Law;
+pub use window::{Probabilities, Window};
+
 use super::beta;
 use super::saddle::{LN_SQRT_TWO_PI, deviance, stirling_error, two_product};
 
