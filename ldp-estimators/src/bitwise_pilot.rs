@@ -5,7 +5,7 @@ use ldp_core::error::require;
 use ldp_core::{Counts, Epsilon, Error, Finite, Group, Result, Round, StagedEstimator, Step, StepOf, Tally};
 use ldp_mechanisms::Residue;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Multiples of the finest scale are exact integers below this.
 const MOST_CELLS: f64 = (1u64 << 50) as f64;
@@ -47,7 +47,7 @@ impl Share {
 ///   multiple at its low end, so that every mean in it can be found.
 /// - No scale can pass unless $0.52k + \psi < k$: fewer users are refused, with the smallest number that would do. That is
 ///   where a scale *can* pass, not where the pilot is good: at ε = 1 in [0, 128] it takes about twice as many users
-///   before it rarely ends far off.
+///   before it rarely ends far off. How rarely, [`law`](Self::law) says.
 /// - «Within 2σ with probability 1 − β» is proved for much larger k only; ties go to the lowest residue.
 /// - Rounds: 1. Questions: [`Residue`].
 ///
@@ -206,29 +206,69 @@ impl BitwisePilot {
         let scale = |((exponent, question), answer): ((i32, &Residue), &Counts)| {
             Ok(Scale { exponent, users: answer.users(), counts: question.debias(answer.counts())? })
         };
-        self.exponents().zip(&self.questions).zip(answers).map(scale).collect()
+        self.questions().zip(answers).map(scale).collect()
+    }
+
+    /// The exponent and the question of every scale, finest first.
+    pub(crate) fn questions(&self) -> impl DoubleEndedIterator<Item = (i32, &Residue)> + ExactSizeIterator {
+        self.exponents().zip(&self.questions)
     }
 
     /// The pilot estimate from the debiased counts.
     pub(crate) fn locate(&self, scales: &[Scale]) -> PilotEstimate {
+        let read = |scale: &Scale| {
+            let [first, second, ..] = scale.ranked();
+            Leaders { first, second, passes: self.passes(scale.counts[first], scale.users) }
+        };
+        let down = |interval, scale: &Scale| self.descend(interval, scale.exponent, read(scale));
+        match scales.iter().rev().try_fold(self.whole(), down) {
+            ControlFlow::Break(found) => found,
+            // Only without a finest scale, which always ends the descent.
+            ControlFlow::Continue([low, _]) => PilotEstimate { value: low, scale: self.finest },
+        }
+    }
+
+    /// The range, from a multiple of the coarsest scale on.
+    pub(crate) fn whole(&self) -> [f64; 2] {
         let [low, high] = self.range;
         // Divisions and products by powers of two are exact.
         let coarsest = exp2(self.finest + self.scales as i32 - 1);
-        let mut interval = [(low / coarsest).floor() * coarsest, high];
-        let mut exponent = self.finest;
-        for scale in scales.iter().rev() {
-            exponent = scale.exponent;
-            let most = scale.ranked()[0];
-            if scale.users == 0 || scale.counts[most] < 0.52 * scale.users as f64 + self.psi(scale.users) {
-                break;
-            }
-            let Some(place) = last_multiple(interval, exponent, |residue| residue == most) else { break };
-            interval = [place, place + exp2(exponent)];
-        }
-        let ranked = scales[(exponent - self.finest) as usize].ranked();
-        let value = last_multiple(interval, exponent, |residue| ranked[..2].contains(&residue)).unwrap_or(interval[0]);
-        PilotEstimate { value, scale: exponent }
+        [(low / coarsest).floor() * coarsest, high]
     }
+
+    /// Whether the largest debiased count of a scale is so large that the descent goes on.
+    pub(crate) fn passes(&self, count: f64, users: u64) -> bool {
+        users > 0 && count >= 0.52 * users as f64 + self.psi(users)
+    }
+
+    /// One step of the descent: the interval that a scale leaves of one, or the estimate if the descent ends there.
+    pub(crate) fn descend(
+        &self,
+        mut interval: [f64; 2],
+        exponent: i32,
+        Leaders { first, second, passes }: Leaders,
+    ) -> ControlFlow<PilotEstimate, [f64; 2]> {
+        if passes && let Some(place) = last_multiple(interval, exponent, |residue| residue == first) {
+            interval = [place, place + exp2(exponent)];
+            if exponent > self.finest {
+                return ControlFlow::Continue(interval);
+            }
+        }
+        let leads = |residue| residue == first || residue == second;
+        let value = last_multiple(interval, exponent, leads).unwrap_or(interval[0]);
+        ControlFlow::Break(PilotEstimate { value, scale: exponent })
+    }
+}
+
+/// All that the descent reads off a scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Leaders {
+    /// The commonest residue.
+    pub first: usize,
+    /// The one after it.
+    pub second: usize,
+    /// Whether the first one is so common that the descent goes on.
+    pub passes: bool,
 }
 
 /// What one scale of a pilot brought.

@@ -25,6 +25,7 @@
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+mod bitwise_law;
 mod bitwise_pilot;
 mod bitwise_spread;
 mod clipped_mean;
@@ -48,12 +49,14 @@ mod sign_estimate;
 mod sign_stage;
 mod start_at;
 mod three_stage;
+mod top_two;
 mod two_stage;
 mod vector_estimate;
 mod vector_gaussian;
 mod vector_mean;
 mod vector_sign;
 
+pub use bitwise_law::PilotLaw;
 pub use bitwise_pilot::{BitwisePilot, PilotEstimate, Share};
 pub use clipped_mean::{Averaged, ClippedMean};
 pub use clipped_moments::{ClippedMoments, ClippedMomentsUnknownVariance, MomentsEstimate, MomentsState};
