@@ -162,7 +162,8 @@ pub struct Fisher {
     /// Privacy level; not needed where it is swept
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
     pub epsilon: Option<Epsilon>,
-    /// Repeat for several values of epsilon, theta or a key of the mechanisms: KEY=FROM:TO:COUNT[:log]
+    /// Repeat for several values of epsilon, theta or a key of the mechanisms: KEY=FROM:TO[:COUNT][:log],
+    /// 50 of them if COUNT is left out
     #[arg(long, value_name = "SWEEP", allow_hyphen_values = true)]
     pub sweep: Option<Sweep>,
     /// Write a figure of the sweep here, as SVG

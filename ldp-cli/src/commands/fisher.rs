@@ -281,16 +281,16 @@ fn chart(args: &Fisher, sweep: &Sweep, points: &[Point], built: &BuiltModel) -> 
             let seen =
                 |Shown { information, error, .. }: &Shown| if information > error { *information } else { f64::NAN };
             let points = own.map(|point| (point.value, seen(&point.entry.information))).collect();
-            Series { label: spec.to_string(), points, reference: false }
+            Series { label: spec.to_string(), points, reference: false, marks: false }
         })
         .collect();
     let each = || points.iter().step_by(count);
     if each().any(|point| point.optimal.is_some()) {
         let points = each().map(|point| (point.value, point.optimal.unwrap_or(f64::NAN))).collect();
-        series.push(Series { label: "optimal".into(), points, reference: true });
+        series.push(Series { label: "optimal".into(), points, reference: true, marks: false });
     }
     let nonprivate = each().map(|point| (point.value, point.nonprivate)).collect();
-    series.push(Series { label: "no privacy".into(), points: nonprivate, reference: true });
+    series.push(Series { label: "no privacy".into(), points: nonprivate, reference: true, marks: false });
     let xs = || points.iter().map(|point| point.value);
     let ys = || series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
     // Over more than a decade ratios are what the eye should compare.
@@ -308,6 +308,8 @@ fn chart(args: &Fisher, sweep: &Sweep, points: &[Point], built: &BuiltModel) -> 
         x: Axis::new(&sweep.key, if sweep.log { Scale::Log } else { Scale::Linear }, xs()),
         y: Axis::new("information", scale, ys()),
         series,
+        bands: Vec::new(),
+        marks: Vec::new(),
     }
 }
 

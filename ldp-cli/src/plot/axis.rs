@@ -65,12 +65,32 @@ impl Axis {
 
     /// Round values to mark, with their texts.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
-        let values = match self.scale {
-            Scale::Linear => linear_ticks(self.low, self.high, most),
-            Scale::Log => log_ticks(self.low, self.high, most),
-        };
-        values.into_iter().map(|value| (value, text(value))).collect()
+        let Ticks { major, even, .. } = self.divide(most);
+        let texts = texts(&major, even);
+        major.into_iter().zip(texts).collect()
     }
+
+    /// Values between the ticks, to mark without a text: what tells a logarithmic axis at a glance.
+    pub fn between(&self, most: usize) -> Vec<f64> {
+        self.divide(most).minor
+    }
+
+    fn divide(&self, most: usize) -> Ticks {
+        match self.scale {
+            Scale::Linear => Ticks { major: linear_ticks(self.low, self.high, most), minor: Vec::new(), even: true },
+            Scale::Log => log_ticks(self.low, self.high, most),
+        }
+    }
+}
+
+/// The values to mark on an axis.
+struct Ticks {
+    /// With a text.
+    major: Vec<f64>,
+    /// Without.
+    minor: Vec<f64>,
+    /// Whether the first are in equal steps rather than ratios.
+    even: bool,
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten.
@@ -91,38 +111,66 @@ fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Powers of ten; with fewer than three of them, also their multiples by 2 and 5, then by all digits.
-fn log_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
+/// Powers of ten if there are three; otherwise also some of their multiples; over less than a decade, where those leave
+/// gaps (between 7.5 and 20 there are only 10 and 20), equal steps.
+fn log_ticks(low: f64, high: f64, most: usize) -> Ticks {
     let (from, to) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let with = |digits: &[f64]| -> Vec<f64> {
         let all = (from..=to).flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
         all.filter(|value| (low..=high).contains(value)).collect()
     };
-    let sets: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]];
-    let mut ticks = with(sets[0]);
-    for digits in &sets[1..] {
-        let more = with(digits);
-        if ticks.len() < 3 && more.len() <= most + 2 {
-            ticks = more;
+    let split = |major: Vec<f64>, all: Vec<f64>| {
+        let minor = all.into_iter().filter(|value| !major.contains(value)).collect();
+        Ticks { major, minor, even: false }
+    };
+    let decades = with(&[1.0]);
+    if decades.len() > most {
+        let every = decades.len().div_ceil(most.max(1));
+        return split(decades.iter().copied().step_by(every).collect(), decades);
+    }
+    let digits = || with(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    if decades.len() >= 3 {
+        return split(decades, digits());
+    }
+    for some in [with(&[1.0, 2.0, 5.0]), with(&[1.0, 2.0, 3.0, 5.0, 7.0])] {
+        if some.len() >= 4 {
+            return split(some, digits());
         }
     }
-    // Too many decades: every second, third, ….
-    let every = ticks.len().div_ceil(most.max(1)).max(1);
-    ticks.into_iter().step_by(every).collect()
+    Ticks { major: linear_ticks(low, high, most), minor: Vec::new(), even: true }
 }
 
-/// A number as short as it can be told.
-fn text(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || (1e-3..1e6).contains(&size) {
-        let digits = format!("{value:.6}");
-        let short = digits.trim_end_matches('0').trim_end_matches('.');
-        return short.replace('-', "−");
+/// The texts of an axis, all in one notation: plain numbers, or powers of ten where one of them would be long. Equal steps
+/// stay plain for longer, because 9500, 10000, 10500 is easier than 9.5·10³, 10⁴, 1.05·10⁴.
+fn texts(values: &[f64], even: bool) -> Vec<String> {
+    let sizes = || values.iter().map(|value| value.abs()).filter(|&size| size > 0.0);
+    let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    // A hair below the limits, because 10⁻³ may be computed as slightly less.
+    let short =
+        if even { (0.999_999e-3..0.999_999e6).contains(&most) } else { least > 0.999_999e-3 && most < 0.999_999e4 };
+    values.iter().map(|&value| if short { plain(value) } else { power(value) }).collect()
+}
+
+/// To twelve digits, so that 0.1 + 0.2 does not show.
+fn plain(value: f64) -> String {
+    let round: f64 = format!("{value:.11e}").parse().unwrap_or(value);
+    format!("{round}").replace('-', "−")
+}
+
+/// A number as a multiple of a power of ten, where that is shorter.
+fn power(value: f64) -> String {
+    let text = format!("{value:.11e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    if value == 0.0 || ["-1", "0", "1"].contains(&exponent) {
+        return plain(value);
     }
-    let exponent = size.log10().floor() as i32;
-    let mantissa = value / 10f64.powi(exponent);
-    let power: String = exponent.to_string().chars().map(superscript).collect();
-    if (mantissa - 1.0).abs() < 1e-9 { format!("10{power}") } else { format!("{}·10{power}", text(mantissa)) }
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    let raised: String = exponent.chars().map(superscript).collect();
+    match mantissa {
+        "1" => format!("10{raised}"),
+        "-1" => format!("−10{raised}"),
+        _ => format!("{}·10{raised}", mantissa.replace('-', "−")),
+    }
 }
 
 fn superscript(digit: char) -> char {
@@ -149,7 +197,31 @@ mod tests {
         assert_eq!(texts(Scale::Linear, -3.0, 3.0), ["−3", "−2", "−1", "0", "1", "2", "3"].map(String::from));
         assert_eq!(texts(Scale::Log, 0.1, 10.0), ["0.1", "1", "10"]);
         assert_eq!(texts(Scale::Log, 2e-5, 3e7).first().unwrap(), "10⁻⁵");
-        assert_eq!(texts(Scale::Log, 1.0, 8.0), ["1", "2", "5"]);
+        assert_eq!(texts(Scale::Log, 1.0, 8.0), ["1", "2", "3", "5", "7"]);
+        assert_eq!(texts(Scale::Linear, 0.0, 1e6), ["0", "2·10⁵", "4·10⁵", "6·10⁵", "8·10⁵", "10⁶"]);
+        assert_eq!(texts(Scale::Linear, -2e6, 0.0), ["−2·10⁶", "−1.5·10⁶", "−10⁶", "−5·10⁵", "0"]);
+    }
+
+    #[test]
+    fn many_decades_are_told_by_their_powers_and_less_than_one_in_steps() {
+        let powers = |range: std::ops::RangeInclusive<i32>| -> Vec<String> {
+            range.map(|k| format!("10{}", k.to_string().chars().map(superscript).collect::<String>())).collect()
+        };
+        assert_eq!(texts(Scale::Log, 1e2, 1e5), powers(2..=5));
+        assert_eq!(texts(Scale::Log, 0.01, 1e3), ["0.01", "0.1", "1", "10", "100", "1000"]);
+        let axis = Axis::new("", Scale::Log, [1e3, 1e9].into_iter());
+        assert_eq!(axis.ticks(8).into_iter().map(|tick| tick.1).collect::<Vec<_>>(), powers(3..=9));
+        // Eight digits in every decade, and 600, …, 900 in the air.
+        assert_eq!(axis.between(8).len(), 6 * 8 + 4);
+        // With room for six, seven decades lose every second text and keep its mark.
+        assert_eq!((axis.ticks(6).len(), axis.between(6).len()), (4, 3));
+        // Only 10 and 20 are multiples of powers of ten by 1, 2 or 5.
+        assert_eq!(texts(Scale::Log, 7.5, 20.0), ["8", "10", "12", "14", "16", "18", "20"]);
+        assert_eq!(texts(Scale::Log, 9.5e3, 1.1e4).first().unwrap(), "9500");
+        for (low, high) in [(1.0, 1.01), (0.9, 1.1), (2.0, 9.0), (5.3, 47.0), (7.2, 48.0), (1.1, 90.0), (0.11, 99.0)] {
+            let count = texts(Scale::Log, low, high).len();
+            assert!((3..=10).contains(&count), "{count} ticks from {low} to {high}");
+        }
     }
 
     #[test]
