@@ -2,6 +2,7 @@
 //!
 //! Erasure happens once per protocol and batch of replications, never per report: inside, everything is generic.
 
+use crate::drive::exact::{Atoms, Countable, Errors, Evaluation, Exact, Summed, Wanted, evaluate};
 use crate::drive::{Audit, Order, RowStore, Rows, Tallies, Users, Vectors};
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
@@ -69,6 +70,16 @@ pub trait AnyEstimator: Send + Sync {
         visit: &mut dyn FnMut(&dyn Inference),
     ) -> Result<()>;
 
+    /// The risk without sampling: every tally weighed by its probability. The setting's fidelity plays no part, and its seed
+    /// only where a round has to be drawn. Refused where tallies cannot be counted.
+    fn evaluate(&self, setting: &Setting<'_>, wanted: &Wanted) -> Result<Evaluation>;
+
+    /// The moments of the error alone, against `truth`: what a sweep needs, in milliseconds.
+    fn errors(&self, setting: &Setting<'_>, truth: f64) -> Result<Summed<Errors>>;
+
+    /// The values the estimate can have with their probabilities, at most `most` of them.
+    fn atoms(&self, setting: &Setting<'_>, truth: f64, most: u64) -> Result<Vec<(f64, f64)>>;
+
     /// Runs the protocol on real rows. The generator is a cryptographic one by type.
     fn collect(&self, rows: &mut dyn RowStore, order: Order, rng: ChaCha12Rng) -> Result<Collected>;
 
@@ -106,10 +117,10 @@ impl<E> Wired for E where
 {
 }
 
-/// Hides the types of a protocol whose tallies can be drawn: every fidelity, and real rows.
+/// Hides the types of a protocol whose tallies can be counted: every fidelity, the exact risk, and real rows.
 pub fn erase<E>(estimator: E) -> Box<dyn AnyEstimator>
 where
-    E: Wired<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq + Clone>,
+    E: Wired + Countable<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq>,
 {
     let tally: Replicate<E> = Box::new(|estimator, setting, replications, visit| {
         let &Setting { model, theta, users, seed, .. } = setting;
@@ -120,7 +131,30 @@ where
         }
         Ok(())
     });
-    Box::new(Erased { estimator, users: on_users(), tally: Some(tally), collect: Some(on_rows()) })
+    let summed = Sums::<E> {
+        evaluate: |estimator, setting, wanted| evaluate(&exact(setting)?, estimator, setting.users, wanted),
+        errors: |estimator, setting, truth| {
+            exact(setting)?.most(FEW_TALLIES).best(estimator, setting.users, || Errors::new(truth))
+        },
+        atoms: |estimator, setting, truth, most| {
+            let summed = exact(setting)?.sum(estimator, setting.users, || Atoms::new(truth, most))?;
+            summed.gather.sorted()
+        },
+    };
+    Box::new(Erased {
+        estimator,
+        users: on_users(),
+        tally: Some(tally),
+        summed: Some(summed),
+        collect: Some(on_rows()),
+    })
+}
+
+/// Moments are exact to rounding on a coarse lattice too, so a sweep takes one beyond so many tallies.
+const FEW_TALLIES: u64 = 1 << 20;
+
+fn exact<'a>(setting: &Setting<'a>) -> Result<Exact<'a, dyn AnyModel + 'a>> {
+    Ok(Exact::new(setting.model, setting.theta)?.sampling(setting.seed, 100_000))
 }
 
 /// Hides the types of a protocol with other reports, such as real ones: every user is simulated.
@@ -128,7 +162,7 @@ pub fn erase_real<E>(estimator: E) -> Box<dyn AnyEstimator>
 where
     E: Wired<Question: Mechanism<Input = f64>>,
 {
-    Box::new(Erased { estimator, users: on_users(), tally: None, collect: Some(on_rows()) })
+    Box::new(Erased { estimator, users: on_users(), tally: None, summed: None, collect: Some(on_rows()) })
 }
 
 /// Hides the types of a protocol for vectors: simulated users hold `dimension` independent values of the model.
@@ -145,18 +179,26 @@ where
         }
         Ok(())
     });
-    Box::new(Erased { estimator, users, tally: None, collect: None })
+    Box::new(Erased { estimator, users, tally: None, summed: None, collect: None })
 }
 
 type Visit<'v> = &'v mut dyn FnMut(&dyn Inference);
 type Replicate<E> = Box<dyn Fn(&E, &Setting<'_>, Range<u64>, Visit<'_>) -> Result<()> + Send + Sync>;
 type Collect<E> = fn(&E, &mut dyn RowStore, Order, ChaCha12Rng) -> Result<Collected>;
 
+/// What can be summed instead of drawn.
+struct Sums<E> {
+    evaluate: fn(&E, &Setting<'_>, &Wanted) -> Result<Evaluation>,
+    errors: fn(&E, &Setting<'_>, f64) -> Result<Summed<Errors>>,
+    atoms: fn(&E, &Setting<'_>, f64, u64) -> Result<Vec<(f64, f64)>>,
+}
+
 /// A protocol and what can be done with it beyond its messages.
 struct Erased<E> {
     estimator: E,
     users: Replicate<E>,
     tally: Option<Replicate<E>>,
+    summed: Option<Sums<E>>,
     collect: Option<Collect<E>>,
 }
 
@@ -182,6 +224,13 @@ fn on_rows<E: Wired<Question: Mechanism<Input = f64>>>() -> Collect<E> {
 }
 
 impl<E> Erased<E> {
+    fn sums(&self) -> Result<&Sums<E>> {
+        self.summed.as_ref().ok_or(Error::Unsupported {
+            what: "exact risk",
+            needs: "questions with finitely many reports; simulate the protocol instead",
+        })
+    }
+
     fn on_rows(&self) -> Result<Collect<E>> {
         self.collect.ok_or(Error::Unsupported { what: "a run on rows", needs: "a protocol for one number per user" })
     }
@@ -213,6 +262,18 @@ impl<E: Wired> AnyEstimator for Erased<E> {
             }
         };
         population(&self.estimator, setting, replications, visit)
+    }
+
+    fn evaluate(&self, setting: &Setting<'_>, wanted: &Wanted) -> Result<Evaluation> {
+        (self.sums()?.evaluate)(&self.estimator, setting, wanted)
+    }
+
+    fn errors(&self, setting: &Setting<'_>, truth: f64) -> Result<Summed<Errors>> {
+        (self.sums()?.errors)(&self.estimator, setting, truth)
+    }
+
+    fn atoms(&self, setting: &Setting<'_>, truth: f64, most: u64) -> Result<Vec<(f64, f64)>> {
+        (self.sums()?.atoms)(&self.estimator, setting, truth, most)
     }
 
     fn collect(&self, rows: &mut dyn RowStore, order: Order, rng: ChaCha12Rng) -> Result<Collected> {

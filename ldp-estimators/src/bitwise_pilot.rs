@@ -1,8 +1,11 @@
 //! The bitwise pilot: where in a known range is the mean? One residue per user and scale.
 
+use crate::bitwise_law::PilotLaw;
 use crate::piloted::Pilot;
 use ldp_core::error::require;
-use ldp_core::{Counts, Epsilon, Error, Finite, Group, Result, Round, StagedEstimator, Step, StepOf, Tally};
+use ldp_core::{
+    Cdf, Counts, Epsilon, Error, Finite, Group, Outcomes, Result, Round, StagedEstimator, Step, StepOf, Tally,
+};
 use ldp_mechanisms::Residue;
 use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
@@ -385,6 +388,38 @@ impl StagedEstimator for BitwisePilot {
 
     fn advance(&self, (): (), answers: &[Counts]) -> Result<StepOf<Self>> {
         Ok(Step::Done(self.locate(&self.debias(answers.iter())?)))
+    }
+
+    /// Of the place found: an interval of the coarsest scale that begins in the range may end beyond it.
+    fn range(&self, _: u64) -> Option<[f64; 2]> {
+        let [low, high] = self.whole();
+        Some([low, high + exp2(self.finest + self.scales as i32 - 1)])
+    }
+
+    fn outcomes<M: Cdf + ?Sized>(
+        &self,
+        round: &Round<Residue>,
+        (): &(),
+        model: &M,
+        theta: f64,
+    ) -> Result<Option<Outcomes<StepOf<Self>>>> {
+        let groups = round.groups();
+        let ours = groups.len() == self.questions.len()
+            && groups.iter().zip(&self.questions).all(|(group, question)| group.question == *question);
+        match groups {
+            [first, ..] if ours && groups.iter().all(|group| group.users == first.users) => {
+                match self.law(first.users, model, theta) {
+                    Ok(PilotLaw { found, lost }) => {
+                        let steps = found.into_iter().map(|(probability, found)| (probability, Step::Done(found)));
+                        Ok(Some(Outcomes { steps: steps.collect(), lost }))
+                    }
+                    // More users than can be summed: whoever asks has to draw.
+                    Err(Error::TooMany { .. }) => Ok(None),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => Ok(None),
+        }
     }
 }
 
