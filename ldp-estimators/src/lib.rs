@@ -42,6 +42,7 @@ mod liu;
 mod mean_estimate;
 mod one_stage;
 mod piloted;
+pub mod plan;
 pub mod psi;
 mod rescaled;
 pub mod self_normalised;

@@ -186,7 +186,7 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
     /// Adds up over every h-th count of each large round, h as large as it may be.
     ///
     /// Two interleaved lattices are summed; where they disagree, as they do when the estimate is not a smooth function of
-    /// the counts, h is halved, at last to one.
+    /// the counts, h becomes a quarter, at last one.
     pub fn thinned<E: Countable, G: Gather>(
         &self,
         estimator: &E,
@@ -216,7 +216,7 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
                 return Ok(summed);
             }
             best = Some(summed);
-            points *= 2.0;
+            points *= 4.0;
         }
     }
 

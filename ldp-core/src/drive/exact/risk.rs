@@ -14,10 +14,10 @@ pub struct IntervalSums {
     pub missing: f64,
     /// The probability of an infinite end.
     pub infinite: f64,
-    /// Probability times width over the finite ones.
-    finite_width: f64,
     /// The probability of a finite one.
-    finite: f64,
+    pub finite: f64,
+    /// Probability times width, added up over the finite ones.
+    pub finite_width: f64,
 }
 
 impl IntervalSums {

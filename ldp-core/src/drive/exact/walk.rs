@@ -154,13 +154,16 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
         part.lost += weight * window.lost;
         let (first, stride) = match self.lattice {
             Some(Lattice { points, second }) => {
-                let stride = ((law.deviation() / points) as u64).max(1);
-                (window.first + if second { stride / 2 } else { 0 }, stride)
+                // Powers of two and their multiples: neighbouring steps then look at the same counts, and what is known
+                // about a count need not be worked out again.
+                let stride = 1 << ((law.deviation() / points) as u64).max(1).ilog2();
+                let first = window.first.next_multiple_of(stride) + if second { stride / 2 } else { 0 };
+                (first, stride)
             }
             None => (window.first, 1),
         };
         part.thinned |= stride > 1;
-        let counts = window.counts().div_ceil(stride);
+        let counts = (window.last + 1).saturating_sub(first).div_ceil(stride);
         self.spend(counts)?;
         let run = |ones: RangeInclusive<u64>, part: &mut Part<G>, children: &mut Children<StepOf<E>>| -> Result<()> {
             for (ones, probability) in Probabilities::of(law, *ones.start(), *ones.end(), stride) {

@@ -1,0 +1,181 @@
+//! The protocols a plan can choose from.
+
+use super::outlook::{Effort, Outlook};
+use super::pilots::Pilots;
+use crate::{DuchiRogers, OneStage, Rescaled, TwoStage};
+use ldp_core::model::Gaussian;
+use ldp_core::{Epsilon, Result};
+
+/// A kind of protocol, before its users are allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// [`OneStage`] at the middle of the prior interval.
+    OneStage,
+    /// [`DuchiRogers`], which also uses that the mean is in the interval.
+    DuchiRogers,
+    /// [`TwoStage`] from the middle.
+    TwoStage,
+    /// [`Joseph`](crate::Joseph): a bitwise pilot, then one stage.
+    Joseph,
+    /// [`ThreeStage`](crate::ThreeStage): a bitwise pilot, then two.
+    ThreeStage,
+}
+
+impl Kind {
+    /// All of them, those with fewer rounds first.
+    pub const ALL: [Self; 5] = [Self::OneStage, Self::DuchiRogers, Self::TwoStage, Self::Joseph, Self::ThreeStage];
+
+    /// How often users are asked.
+    #[must_use]
+    pub fn rounds(self) -> u32 {
+        match self {
+            Self::OneStage | Self::DuchiRogers => 1,
+            Self::TwoStage | Self::Joseph => 2,
+            Self::ThreeStage => 3,
+        }
+    }
+
+    /// Its name in a spec.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneStage => "one-stage",
+            Self::DuchiRogers => "duchi-rogers",
+            Self::TwoStage => "two-stage",
+            Self::Joseph => "joseph",
+            Self::ThreeStage => "three-stage",
+        }
+    }
+}
+
+/// A protocol with its users allocated, in the unit of the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Protocol {
+    /// Everybody answers at `start`.
+    OneStage {
+        /// The threshold.
+        start: f64,
+    },
+    /// Everybody answers at `start`, and the estimate is within `range` of it.
+    DuchiRogers {
+        /// The threshold.
+        start: f64,
+        /// How far the mean may be from it.
+        range: f64,
+    },
+    /// Some users first.
+    TwoStage {
+        /// The first threshold.
+        start: f64,
+        /// How many.
+        first_stage: u64,
+    },
+    /// A pilot, then one stage.
+    Joseph {
+        /// The smallest mean.
+        low: f64,
+        /// The largest mean.
+        high: f64,
+        /// Users of the pilot.
+        pilot: u64,
+    },
+    /// A pilot, then two stages.
+    ThreeStage {
+        /// The smallest mean.
+        low: f64,
+        /// The largest mean.
+        high: f64,
+        /// Users of the pilot.
+        pilot: u64,
+        /// Users of the first stage after it.
+        first_stage: u64,
+    },
+}
+
+impl Protocol {
+    /// Its kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::OneStage { .. } => Kind::OneStage,
+            Self::DuchiRogers { .. } => Kind::DuchiRogers,
+            Self::TwoStage { .. } => Kind::TwoStage,
+            Self::Joseph { .. } => Kind::Joseph,
+            Self::ThreeStage { .. } => Kind::ThreeStage,
+        }
+    }
+
+    /// The users of its pilot and of its first stage.
+    #[must_use]
+    pub fn spent(&self) -> [u64; 2] {
+        match *self {
+            Self::OneStage { .. } | Self::DuchiRogers { .. } => [0, 0],
+            Self::TwoStage { first_stage, .. } => [0, first_stage],
+            Self::Joseph { pilot, .. } => [pilot, 0],
+            Self::ThreeStage { pilot, first_stage, .. } => [pilot, first_stage],
+        }
+    }
+
+    /// It as a spec, the way the command names things.
+    #[must_use]
+    pub fn spec(&self) -> String {
+        let name = self.kind().name();
+        match self {
+            Self::OneStage { start } => format!("{name}:start={start}"),
+            Self::DuchiRogers { start, range } => format!("{name}:start={start},range={range}"),
+            Self::TwoStage { start, first_stage } => format!("{name}:start={start},first-stage={first_stage}"),
+            Self::Joseph { low, high, pilot } => format!("{name}:low={low},high={high},pilot={pilot}"),
+            Self::ThreeStage { low, high, pilot, first_stage } => {
+                format!("{name}:low={low},high={high},pilot={pilot},first-stage={first_stage}")
+            }
+        }
+    }
+}
+
+/// Where protocols are tried out: everything but the protocol and the mean.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ground {
+    pub epsilon: Epsilon,
+    pub sigma: f64,
+    pub level: f64,
+}
+
+impl Ground {
+    /// What a protocol promises with so many users at one mean.
+    pub fn outlook(
+        &self,
+        protocol: &Protocol,
+        users: u64,
+        theta: f64,
+        effort: Effort,
+        pilots: &Pilots,
+    ) -> Result<Outlook> {
+        match *protocol {
+            Protocol::Joseph { pilot, .. } => pilots.outlook(self, pilot, None, users, theta, effort),
+            Protocol::ThreeStage { pilot, first_stage, .. } => {
+                pilots.outlook(self, pilot, Some(first_stage), users, theta, effort)
+            }
+            direct => self.direct(&direct, users, theta, effort),
+        }
+    }
+
+    /// Of a protocol without a pilot.
+    pub fn direct(&self, protocol: &Protocol, users: u64, theta: f64, effort: Effort) -> Result<Outlook> {
+        let &Self { epsilon, sigma, level } = self;
+        let model = Gaussian::new(sigma)?;
+        match *protocol {
+            Protocol::OneStage { start } | Protocol::Joseph { low: start, .. } => {
+                let estimator = Rescaled::new(OneStage::new(epsilon, start / sigma)?, sigma)?;
+                Outlook::of(&estimator, &model, theta, users, level, effort)
+            }
+            Protocol::DuchiRogers { start, range } => {
+                let unit = DuchiRogers::new(epsilon, start / sigma, range / sigma)?;
+                Outlook::of(&Rescaled::new(unit, sigma)?, &model, theta, users, level, effort)
+            }
+            Protocol::TwoStage { start, first_stage } | Protocol::ThreeStage { low: start, first_stage, .. } => {
+                let estimator = Rescaled::new(TwoStage::new(epsilon, start / sigma, first_stage)?, sigma)?;
+                Outlook::of(&estimator, &model, theta, users, level, effort)
+            }
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! What is asked of a plan, and what it answers.
+
+use super::allocate::Trial;
+use super::outlook::{Effort, Outlook};
+use super::pilots::Pilots;
+use super::prior::{Criterion, Prior};
+use super::protocol::{Ground, Kind, Protocol};
+use crate::one_stage_variance;
+use ldp_core::error::require;
+use ldp_core::inference::check_level;
+use ldp_core::{Epsilon, Error, Result};
+
+/// More users than this are not planned for.
+const MOST_USERS: u64 = 1_000_000_000_000;
+/// A plan avoids infinite ends of intervals: at most this probability, or as little as its users allow.
+const MOST_INFINITE: f64 = 0.01;
+
+/// Half-widths of prior intervals, in σ, below which no pilot is tried.
+const NARROW: f64 = 1.5;
+
+/// What is known, and what the plan may do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    epsilon: Epsilon,
+    sigma: f64,
+    prior: Prior,
+    level: f64,
+    rounds: u32,
+    criterion: Criterion,
+}
+
+/// What a protocol brings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// How many users.
+    pub users: u64,
+    /// Which protocol, allocated.
+    pub protocol: Protocol,
+    /// What it promises: at the worst mean of the prior interval, or on average.
+    pub outlook: Outlook,
+    /// The mean at which it promises least.
+    pub worst_mean: f64,
+    /// The half-width that the asymptotic formula promises, $z\sigma\sqrt{V/n}$.
+    pub asymptotic_half_width: f64,
+    /// Where the width comes from.
+    pub shares: Shares,
+    /// The probability that its pilot ends more than two σ off, at the worst place; `None` without a pilot.
+    pub pilot_failure: Option<f64>,
+    /// The same users, half and half.
+    pub naive: Option<Naive>,
+    /// The other protocols.
+    pub alternatives: Vec<Alternative>,
+    /// What to keep in mind.
+    pub warnings: Vec<Warning>,
+}
+
+/// Where the squared half-width comes from, as shares that add up to one.
+///
+/// With $n_2$ users in the last round, $n(w/z)^2 = \frac{n}{n_2}(V + \text{off centre})\sigma^2$.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// The values' own spread: it would be there without privacy.
+    pub sample: f64,
+    /// What an optimal ε-private protocol adds to it.
+    pub privacy: f64,
+    /// The users of the pilot.
+    pub pilot: f64,
+    /// The users of the first stage.
+    pub first_stage: f64,
+    /// The last threshold's distance from the mean, and what finite numbers cost beyond the asymptotic formula.
+    pub off_centre: f64,
+}
+
+/// A part of the width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The values' own spread.
+    Sample,
+    /// Privacy.
+    Privacy,
+    /// The pilot.
+    Pilot,
+    /// The first stage.
+    FirstStage,
+    /// The last threshold's distance from the mean.
+    OffCentre,
+}
+
+impl Shares {
+    /// The largest.
+    #[must_use]
+    pub fn dominant(&self) -> Part {
+        let parts = [
+            (self.sample, Part::Sample),
+            (self.privacy, Part::Privacy),
+            (self.pilot, Part::Pilot),
+            (self.first_stage, Part::FirstStage),
+            (self.off_centre, Part::OffCentre),
+        ];
+        parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map_or(Part::Sample, |part| part.1)
+    }
+}
+
+/// What half of the users in each round would bring.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Naive {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// What it promises.
+    pub outlook: Outlook,
+    /// By how much its half-width is larger than the plan's: 0.1 for a tenth. `None` where it has no finite interval.
+    pub margin: Option<f64>,
+}
+
+/// Another protocol for the same request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alternative {
+    /// Its kind.
+    pub kind: Kind,
+    /// Users, protocol and promise; `None` where it cannot do it, or not with a hundred times the users of the plan.
+    pub plan: Option<(u64, Protocol, Outlook)>,
+}
+
+/// Something to keep in mind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Warning {
+    /// The asymptotic formula promises more than there is.
+    Asymptotics {
+        /// How much larger the expected half-width is, 0.1 for a tenth.
+        excess: f64,
+    },
+    /// Ends of intervals can be infinite.
+    Infinite {
+        /// With this probability.
+        probability: f64,
+    },
+    /// Intervals cover more than asked for, as exact ones do for few users.
+    Conservative {
+        /// With this probability.
+        coverage: f64,
+    },
+    /// The pilot can fail.
+    Pilot {
+        /// With this probability.
+        failure: f64,
+    },
+    /// Rare events rule the mean squared error.
+    RareErrors {
+        /// How much larger the root of the mean squared error is than the standard deviation that intervals show.
+        ratio: f64,
+    },
+}
+
+impl Request {
+    /// For a mean with known σ in a prior interval, at a level of 95 %, in at most three rounds, for the worst mean.
+    pub fn new(epsilon: Epsilon, sigma: f64, prior: Prior) -> Result<Self> {
+        require(sigma > 0.0 && sigma.is_finite(), "sigma", "positive and finite", sigma)?;
+        Ok(Self { epsilon, sigma, prior, level: 0.95, rounds: 3, criterion: Criterion::Worst })
+    }
+
+    /// Intervals at this level.
+    pub fn level(self, level: f64) -> Result<Self> {
+        check_level(level)?;
+        Ok(Self { level, ..self })
+    }
+
+    /// At most so many rounds.
+    pub fn rounds(self, rounds: u32) -> Result<Self> {
+        if rounds == 0 {
+            return Err(Error::TooFew { name: "rounds", least: 1, value: 0 });
+        }
+        Ok(Self { rounds, ..self })
+    }
+
+    /// For the worst mean, or on average.
+    #[must_use]
+    pub fn criterion(self, criterion: Criterion) -> Self {
+        Self { criterion, ..self }
+    }
+
+    /// The best plan for this many users.
+    pub fn for_users(&self, users: u64) -> Result<Plan> {
+        if users > MOST_USERS {
+            return Err(Error::TooMany { name: "users", most: MOST_USERS, value: users });
+        }
+        let trial = self.trial();
+        let mut found = Vec::new();
+        let mut refused = None;
+        for kind in self.kinds() {
+            let plan = trial.allocate(kind, users).and_then(|protocol| {
+                let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
+                Ok((users, protocol, outlook, worst))
+            });
+            match plan {
+                Ok(plan) => found.push((kind, Some(plan))),
+                Err(error @ Error::TooFew { .. }) => {
+                    refused.get_or_insert(error);
+                    found.push((kind, None));
+                }
+                Err(Error::Unsupported { .. } | Error::TooMany { .. }) => found.push((kind, None)),
+                Err(error) => return Err(error),
+            }
+        }
+        let z = trial.z();
+        // First those whose intervals are finite, then the smallest spread.
+        let rank = |outlook: &Outlook| {
+            let unbounded = (outlook.infinite - MOST_INFINITE).max(0.0);
+            (unbounded, outlook.spread(z))
+        };
+        let none = refused.unwrap_or(Error::TooFew { name: "users", least: 2, value: users });
+        self.choose(&trial, found, |_, outlook| rank(outlook)).ok_or(none)?
+    }
+
+    /// The plan with the fewest users whose expected half-width is at most `half_width`.
+    pub fn for_half_width(&self, half_width: f64) -> Result<Plan> {
+        require(half_width > 0.0 && half_width.is_finite(), "half-width", "positive and finite", half_width)?;
+        let least = "below the half-width of what is known already";
+        require(half_width < self.prior.radius(), "half-width", least, half_width)?;
+        let trial = self.trial();
+        let mut cap = MOST_USERS;
+        let mut found = Vec::new();
+        // Those with more rounds first: they need the fewest users, and what needs a hundred times as many is no alternative.
+        for kind in self.kinds().collect::<Vec<_>>().into_iter().rev() {
+            let plan = self.fewest(&trial, kind, half_width, cap)?;
+            if let Some((users, ..)) = plan {
+                cap = cap.min(users.saturating_mul(100));
+            }
+            found.push((kind, plan));
+        }
+        found.reverse();
+        match self.choose(&trial, found, |users, _| (users as f64, 0.0)) {
+            Some(plan) => plan,
+            // More rounds may do what these cannot.
+            None => {
+                let more = (self.rounds + 1..=3).find(|&rounds| {
+                    let request = Self { rounds, ..*self };
+                    request.kinds().any(|kind| {
+                        let plan = self.fewest(&trial, kind, half_width, MOST_USERS);
+                        plan.is_ok_and(|plan| plan.is_some())
+                    })
+                });
+                Err(match more {
+                    Some(rounds) => {
+                        Error::TooFew { name: "rounds", least: u64::from(rounds), value: u64::from(self.rounds) }
+                    }
+                    None => Error::TooMany { name: "users", most: MOST_USERS, value: u64::MAX },
+                })
+            }
+        }
+    }
+
+    /// The plan for this many users, if its expected half-width is at most `half_width`; else [`Error::TooFew`] with the
+    /// fewest that would do.
+    pub fn for_both(&self, users: u64, half_width: f64) -> Result<Plan> {
+        let fewest = self.for_half_width(half_width)?;
+        if fewest.users > users {
+            return Err(Error::TooFew { name: "users", least: fewest.users, value: users });
+        }
+        self.for_users(users)
+    }
+
+    fn trial(&self) -> Trial {
+        let &Self { epsilon, sigma, prior, level, criterion, .. } = self;
+        let ground = Ground { epsilon, sigma, level };
+        Trial { ground, prior, criterion, pilots: Pilots::new(&ground, prior) }
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = Kind> + use<> {
+        let rounds = self.rounds;
+        // A pilot finds σ-sized steps: in a range of few of them it finds nothing that is not known.
+        let narrow = self.prior.radius() < NARROW * self.sigma;
+        let piloted = |kind| matches!(kind, Kind::Joseph | Kind::ThreeStage);
+        Kind::ALL.into_iter().filter(move |&kind| kind.rounds() <= rounds && !(narrow && piloted(kind)))
+    }
+
+    /// A number of users to begin the search with: the asymptotic one, with what the rounds before the last take.
+    /// `None` if even that is beyond what is planned for.
+    fn first_guess(&self, trial: &Trial, kind: Kind, half_width: f64) -> Option<u64> {
+        let base = trial.bound() * (trial.z() / half_width).powi(2);
+        let far = one_stage_variance(self.epsilon, self.prior.radius() / self.sigma);
+        let guess = match kind {
+            Kind::OneStage => base * far / one_stage_variance(self.epsilon, 0.0),
+            Kind::DuchiRogers => base,
+            // A first stage that sees nothing of a mean so far away would be no start at all.
+            Kind::TwoStage => base + 2.0 * (far * base).sqrt() + far / 100.0,
+            Kind::Joseph | Kind::ThreeStage => base + 2.0 * trial.pilots.fewest().ok()? as f64,
+        };
+        (guess < MOST_USERS as f64).then(|| guess.ceil().max(2.0) as u64)
+    }
+
+    /// The fewest users, at most `cap`, with which a kind of protocol reaches a half-width; `None` if none do.
+    fn fewest(&self, trial: &Trial, kind: Kind, half_width: f64, cap: u64) -> Result<Option<Found>> {
+        let Some(mut users) = self.first_guess(trial, kind, half_width) else { return Ok(None) };
+        if users > cap {
+            return Ok(None);
+        }
+        let (mut fails, mut works): (u64, Option<(u64, Protocol)>) = (0, None);
+        loop {
+            let tried = trial.allocate(kind, users).and_then(|protocol| {
+                let (outlook, _) = trial.outlook(&protocol, users, Effort::Rough)?;
+                Ok((protocol, outlook))
+            });
+            let (enough, guess) = match tried {
+                Ok((protocol, outlook)) => {
+                    let half = outlook.half_width().unwrap_or(f64::INFINITY);
+                    let enough = half <= half_width && outlook.infinite <= MOST_INFINITE;
+                    if enough {
+                        works = Some((users, protocol));
+                    }
+                    // Half-widths fall like one over the root of the number of users.
+                    let ratio = (half / half_width).powi(2).clamp(0.05, 20.0);
+                    // Too many infinite ends do not say how many users are missing.
+                    let more = if outlook.infinite > MOST_INFINITE { ratio.max(1.5) } else { ratio.max(1.01) };
+                    (enough, users as f64 * if enough { ratio.min(1.0) } else { more })
+                }
+                Err(Error::TooFew { name: "users", least, .. }) => (false, least as f64),
+                // A pilot with more users per scale than can be summed.
+                Err(Error::TooMany { .. } | Error::Unsupported { .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            if !enough {
+                fails = users;
+            }
+            let most = works.map_or(u64::MAX, |(users, _)| users);
+            if most <= fails + 1 + fails / 500 {
+                break;
+            }
+            if works.is_none() && users >= cap {
+                return Ok(None);
+            }
+            // A little below the guess when it is enough already, so that the bracket closes from both sides.
+            let guess = guess * if enough { 0.999 } else { 1.001 };
+            let guess = if works.is_some() && !(guess > fails as f64 && guess < most as f64) {
+                0.5 * (fails as f64 + most as f64)
+            } else {
+                guess
+            };
+            users = (guess.round().max(1.0) as u64).clamp(fails + 1, (most - 1).min(cap));
+        }
+        let Some((mut users, mut protocol)) = works else { return Ok(None) };
+        // What is promised is worked out finely, and may need a few users more.
+        for _ in 0..40 {
+            let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
+            let half = outlook.half_width().unwrap_or(f64::INFINITY);
+            if half <= half_width && outlook.infinite <= MOST_INFINITE {
+                return Ok(Some((users, protocol, outlook, worst)));
+            }
+            let more = (users as f64 * (half / half_width).powi(2).clamp(1.001, 1.1)).ceil() as u64;
+            if more > MOST_USERS {
+                return Ok(None);
+            }
+            users = more.max(users + 1);
+            protocol = trial.allocate(kind, users)?;
+        }
+        Ok(None)
+    }
+
+    /// The plan of the kind that ranks first.
+    fn choose(
+        &self,
+        trial: &Trial,
+        found: Vec<(Kind, Option<Found>)>,
+        rank: impl Fn(u64, &Outlook) -> (f64, f64),
+    ) -> Option<Result<Plan>> {
+        let ranked = found.iter().filter_map(|(kind, plan)| plan.map(|plan| (rank(plan.0, &plan.2), *kind, plan)));
+        let order = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+        let (_, chosen, (users, protocol, outlook, worst_mean)) = ranked.min_by(|a, b| order(&a.0, &b.0))?;
+        let others = found.into_iter().filter(|(kind, _)| *kind != chosen);
+        let alternatives = others
+            .map(|(kind, plan)| Alternative { kind, plan: plan.map(|(users, protocol, o, _)| (users, protocol, o)) })
+            .collect();
+        Some(self.plan(trial, users, protocol, outlook, worst_mean, alternatives))
+    }
+
+    fn plan(
+        &self,
+        trial: &Trial,
+        users: u64,
+        protocol: Protocol,
+        outlook: Outlook,
+        worst_mean: f64,
+        alternatives: Vec<Alternative>,
+    ) -> Result<Plan> {
+        let z = trial.z();
+        let n = users as f64;
+        let [pilot, first_stage] = protocol.spent().map(|spent| spent as f64);
+        // In units of σ², per user.
+        let width = outlook.half_width().unwrap_or(f64::INFINITY);
+        let whole = n * (width / z / self.sigma).powi(2);
+        let bound = trial.bound() / self.sigma.powi(2);
+        let last = whole * (n - pilot - first_stage) / n;
+        let shares = Shares {
+            sample: 1.0 / whole,
+            privacy: (bound - 1.0) / whole,
+            pilot: pilot / n,
+            first_stage: first_stage / n,
+            off_centre: (last - bound) / whole,
+        };
+        let pilot_failure = (pilot > 0.0).then(|| trial.pilots.failure(&trial.ground, pilot as u64)).transpose()?;
+        let naive = self.naive(trial, users, &protocol, width);
+        let asymptotic_half_width = z * (trial.bound() / n).sqrt();
+        let mut warnings = Vec::new();
+        let excess = width / asymptotic_half_width - 1.0;
+        if !(excess <= 0.1) {
+            warnings.push(Warning::Asymptotics { excess });
+        }
+        if outlook.infinite > 1e-4 {
+            warnings.push(Warning::Infinite { probability: outlook.infinite });
+        }
+        if outlook.coverage > self.level + 0.01 {
+            warnings.push(Warning::Conservative { coverage: outlook.coverage });
+        }
+        if let Some(failure) = pilot_failure.filter(|&failure| failure > 1e-4) {
+            warnings.push(Warning::Pilot { failure });
+        }
+        let ratio = outlook.mse.sqrt() / (width / z);
+        if ratio > 1.1 {
+            warnings.push(Warning::RareErrors { ratio });
+        }
+        Ok(Plan {
+            users,
+            protocol,
+            outlook,
+            worst_mean,
+            asymptotic_half_width,
+            shares,
+            pilot_failure,
+            naive,
+            alternatives,
+            warnings,
+        })
+    }
+
+    /// Half and half, where the rounds allow it and it can be run.
+    fn naive(&self, trial: &Trial, users: u64, protocol: &Protocol, width: f64) -> Option<Naive> {
+        let naive = trial.naive(protocol.kind(), users);
+        if naive.kind().rounds() > self.rounds {
+            return None;
+        }
+        let (outlook, _) = trial.outlook(&naive, users, Effort::Fine).ok()?;
+        let margin = outlook.half_width().map(|half| half / width - 1.0);
+        Some(Naive { protocol: naive, outlook, margin })
+    }
+}
+
+/// Users, protocol, promise, and the mean at which it is least.
+type Found = (u64, Protocol, Outlook, f64);
