@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::registry;
 use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
+use ldp_core::drive::MOST_DRAWN;
 use ldp_core::drive::exact::{Evaluation, Method, Wanted};
 use ldp_core::erased::Fidelity;
 use ldp_core::{Error, IntervalKind};
@@ -121,6 +122,7 @@ pub fn check_countable(case: &Case<'_>) -> anyhow::Result<()> {
         "{} has reports that cannot be counted, so that its risk is no finite sum; use ldp simulate",
         case.protocol.spec
     );
+    anyhow::ensure!(case.users <= MOST_DRAWN, "--users {}: at most {MOST_DRAWN} can be counted", case.users);
     Ok(())
 }
 
@@ -229,6 +231,7 @@ fn record(case: &Case<'_>, evaluation: Evaluation, kind: Option<IntervalKind>, l
 fn trust(record: &Record, seed: u64) -> String {
     let error = record.scaled_mse_error.map(|error| significant(error, 2));
     match (record.method, error) {
+        ("exact", _) if record.lost == 0.0 => "exact: nothing was left out".into(),
         ("exact", Some(error)) => format!("exact, off by at most {error}"),
         ("exact", None) => format!("exact but for {} of the probability", significant(record.lost, 2)),
         ("thinned", error) => {
@@ -272,7 +275,7 @@ fn human(record: &Record, seed: u64) -> String {
         table.add_row(["notes", &percent(record.fallbacks), "estimates that come with a note, such as a fallback"]);
     }
     format!(
-        "{} on {}, theta {}, {}, epsilon {}\n{table}\n{}, less than {} of the probability left out, {:.2} s\n",
+        "{} on {}, theta {}, {}, epsilon {}\n{table}\n{}, {} of the probability left out, {:.2} s\n",
         record.estimator,
         record.model,
         record.theta,
@@ -282,7 +285,7 @@ fn human(record: &Record, seed: u64) -> String {
             1 => "1 tally".to_owned(),
             tallies => format!("{tallies} tallies"),
         },
-        significant(record.lost.max(f64::MIN_POSITIVE), 2),
+        if record.lost > 0.0 { format!("at most {}", significant(record.lost, 2)) } else { "none".into() },
         record.seconds,
     )
 }

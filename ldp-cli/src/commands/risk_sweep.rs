@@ -220,7 +220,10 @@ fn fixed(record: &Curve) -> String {
 fn chart(sweep: &Sweep, record: &Curve) -> Chart {
     let points = &record.points;
     let along = |y: fn(&Point) -> f64| points.iter().map(|point| (point.value.number(), y(point))).collect::<Vec<_>>();
-    let line = |label: &str, points, reference| Series { label: label.into(), points, reference, marks: false };
+    // Between two counts the risk need not lie between theirs: the eye should see which were summed, while it can.
+    let few = points.len() <= 60;
+    let line =
+        |label: &str, points, reference| Series { label: label.into(), points, reference, marks: few && !reference };
     let mut series = vec![line("n·MSE", along(|point| point.scaled_mse), false)];
     if points.iter().any(|point| point.bound.is_some()) {
         series.push(line("bound", along(|point| point.bound.unwrap_or(f64::NAN)), true));

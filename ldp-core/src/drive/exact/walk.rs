@@ -152,13 +152,9 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
         let law = self.law(group);
         let window = Window::of(&law, (budget / (4.0 * weight)).min(0.5));
         part.lost += weight * window.lost;
-        let (first, stride) = match self.lattice {
-            Some(Lattice { points, second }) => {
-                let stride = ((law.deviation() / points) as u64).max(1);
-                (window.first + if second { stride / 2 } else { 0 }, stride)
-            }
-            None => (window.first, 1),
-        };
+        let stride = self.stride(&law);
+        let second = self.lattice.is_some_and(|lattice| lattice.second);
+        let first = window.first + if second { stride / 2 } else { 0 };
         part.thinned |= stride > 1;
         let counts = window.counts().div_ceil(stride);
         self.spend(counts)?;
@@ -290,7 +286,7 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
                 [group] if group.question.reports() == 2 => {
                     let law = self.law(group);
                     let window = Window::of(&law, (budget / 4.0).min(0.5));
-                    size *= window.counts() as f64;
+                    size *= window.counts().div_ceil(self.stride(&law)) as f64;
                     let mut tally = self.estimator.tally(&group.question);
                     let ones = ((group.users as f64 * law.one) as u64).min(group.users);
                     tally.push(1, ones)?;
@@ -314,6 +310,11 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
             };
         }
         Ok(f64::INFINITY)
+    }
+
+    /// Every how many counts of a round one is taken.
+    fn stride(&self, law: &Law) -> u64 {
+        self.lattice.map_or(1, |lattice| ((law.deviation() / lattice.points) as u64).max(1))
     }
 
     fn law(&self, group: &Group<E::Question>) -> Law {
