@@ -163,9 +163,10 @@ fn a_known_sigma_is_a_unit() {
 
 #[test]
 fn a_simulation_agrees_within_its_interval() {
-    // Level 99 % each; the seed is fixed, so they pass always or never.
+    // Level 99 % each; the seed is fixed, so they pass always or never. Settings without rare failures: where an outcome of
+    // probability 5e-6 matters, as with a first stage of 100 here, 20,000 replications and their interval miss it.
     for rest in [
-        "--estimator two-stage:start=0,first-stage=100 --theta -0.5 --users 3000 --epsilon 0.8",
+        "--estimator two-stage:start=0,first-stage=400 --theta -0.5 --users 5000 --epsilon 0.8",
         "--estimator clipped-mean:low=-3,high=3 --model laplace --theta 0.2 --users 500 --epsilon 1",
         "--estimator joseph:low=-8,high=8,pilot=4000 --theta 0.5 --users 10000 --epsilon 1",
         "--estimator liu --theta 0.3 --users 12 --epsilon 2",
@@ -270,10 +271,11 @@ fn a_sweep_finds_the_best_first_stage() {
     }
     assert!(svg.starts_with("<svg") && !svg.contains("NaN"));
     assert!(svg.contains(&format!(">best: {}<", best["value"])));
-    // One by one round the minimum.
+    // One by one: the risk goes up and down with the lattice of the counts, and the least of all is that of 305, by 1e-4.
     let near = record(&format!("{call} first-stage=296:316:21"));
-    assert_eq!(near["best"]["value"].as_u64(), Some(306));
-    assert!((number(&near["best"], "scaled_mse") - 7.813103).abs() < 1e-6);
+    assert_eq!(near["best"]["value"].as_u64(), Some(305));
+    assert!((number(&near["best"], "scaled_mse") - 7.812994480).abs() < 1e-8);
+    assert!((number(&near["points"][10], "scaled_mse") - 7.813102978).abs() < 1e-8);
 }
 
 #[test]
