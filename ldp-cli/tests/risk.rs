@@ -168,7 +168,7 @@ fn a_simulation_agrees_within_its_interval() {
     for rest in [
         "--estimator two-stage:start=0,first-stage=400 --theta -0.5 --users 5000 --epsilon 0.8",
         "--estimator clipped-mean:low=-3,high=3 --model laplace --theta 0.2 --users 500 --epsilon 1",
-        "--estimator joseph:low=-8,high=8,pilot=4000 --theta 0.5 --users 10000 --epsilon 1",
+        "--estimator joseph:low=-8,high=8 --theta 0.5 --users 20000 --epsilon 1",
         "--estimator liu --theta 0.3 --users 12 --epsilon 2",
     ] {
         let risk = record(&format!("risk --quiet {rest}"));

@@ -240,7 +240,7 @@ fn trust(record: &Record, seed: u64) -> String {
         }
         (_, error) => {
             let draws = record.draws.unwrap_or(0);
-            let off = error.map_or_else(|| "unknown".into(), |error| error);
+            let off = error.unwrap_or_else(|| "unknown".into());
             format!("standard error {off}: the first round was drawn {draws} times with seed {seed}, the rest summed")
         }
     }
