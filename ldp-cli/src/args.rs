@@ -13,6 +13,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "Examples:
   ldp list
   ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
+  ldp risk --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
   ldp estimate data.csv --column x --estimator two-stage --model gaussian:sigma=12 --epsilon 1
 
 Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys.";
@@ -29,6 +30,16 @@ const SIMULATE_EXAMPLES: &str = "Examples:
 
 The unit of start and theta is that of the data. n*MSE comes with a 99 % interval over
 replications, which cannot know of events too rare to have been seen.";
+
+const RISK_EXAMPLES: &str = "Examples:
+  ldp risk --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
+  ldp risk --estimator two-stage:start=0 --theta 0.5 --users 1e4 --epsilon 1 --sweep first-stage=20:3000:log --svg curve.svg
+  ldp risk --estimator one-stage --model gaussian:sigma=3 --theta 1.5 --epsilon 2 --sweep users=10:1e6:20:log --format csv
+  ldp risk --estimator one-stage --theta 0.5 --users 100 --epsilon 1 --atoms distribution.csv
+
+Every tally is weighed by its probability, so rare failures count at their true weight. With many
+users a coarser lattice is summed: moments are then exact to rounding, coverage to about a
+thousandth. Protocols with real reports, or too many outcomes, can only be simulated.";
 
 const FISHER_EXAMPLES: &str = "Examples:
   ldp fisher --mechanism sign:threshold=0 --theta 0.5 --epsilon 1
@@ -112,6 +123,9 @@ pub enum Command {
     /// Monte Carlo: how precise is a protocol?
     #[command(after_long_help = help_tail(SIMULATE_EXAMPLES))]
     Simulate(Simulate),
+    /// The risk of a protocol without sampling: every outcome weighed by its probability
+    #[command(after_long_help = help_tail(RISK_EXAMPLES))]
+    Risk(Risk),
     /// The private Fisher information of a mechanism: how much does a report still say?
     #[command(after_long_help = help_tail(FISHER_EXAMPLES))]
     Fisher(Fisher),
@@ -200,6 +214,38 @@ pub struct Simulate {
     pub fidelity: Option<Fidelity>,
     #[command(flatten)]
     pub interval: IntervalChoice,
+}
+
+/// `ldp risk`.
+#[derive(ClapArgs)]
+pub struct Risk {
+    /// The protocol, as a spec
+    #[arg(long, value_name = "SPEC")]
+    pub estimator: Spec,
+    /// Where the values come from, as a spec
+    #[arg(long, value_name = "SPEC", default_value = "gaussian")]
+    pub model: Spec,
+    /// The true parameter; not needed where it is swept
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number, required_unless_present = "sweep")]
+    pub theta: Option<f64>,
+    /// How many users there are; not needed where they are swept
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_positive, required_unless_present = "sweep")]
+    pub users: Option<u64>,
+    /// Privacy level; not needed where it is swept
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon, required_unless_present = "sweep")]
+    pub epsilon: Option<Epsilon>,
+    #[command(flatten)]
+    pub interval: IntervalChoice,
+    /// Write the distribution of the estimate here, as CSV: value,probability
+    #[arg(long, value_name = "FILE")]
+    pub atoms: Option<PathBuf>,
+    /// Repeat for several values of users, theta, epsilon or a key of the protocol: KEY=FROM:TO[:COUNT][:log],
+    /// 50 of them if COUNT is left out
+    #[arg(long, value_name = "SWEEP", allow_hyphen_values = true, conflicts_with_all = ["atoms", "interval", "level"])]
+    pub sweep: Option<Sweep>,
+    /// Write a figure of the sweep here, as SVG
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    pub svg: Option<PathBuf>,
 }
 
 /// Which interval is reported.

@@ -9,6 +9,7 @@ mod commands;
 mod exit;
 mod input;
 mod nearest;
+mod output;
 mod plot;
 mod progress;
 mod registry;

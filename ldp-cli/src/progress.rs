@@ -1,6 +1,7 @@
 //! Progress on standard error, for work that takes longer than a second.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// A bar or counter that shows itself only after a second, and only on a terminal.
@@ -38,5 +39,27 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// A bar over steps that are done in any order, by several threads.
+pub struct Steps {
+    inner: Mutex<(Progress, u64)>,
+}
+
+impl Steps {
+    /// A bar over `total` steps.
+    pub fn new(what: &'static str, total: u64, quiet: bool) -> Self {
+        Self { inner: Mutex::new((Progress::new(what, Some(total), quiet), 0)) }
+    }
+
+    /// One more is done.
+    pub fn step(&self) {
+        // A bar that a panicking thread has left behind is no reason to stop.
+        if let Ok(mut inner) = self.inner.lock() {
+            inner.1 += 1;
+            let done = inner.1;
+            inner.0.at(done);
+        }
     }
 }

@@ -94,7 +94,6 @@ impl Sweep {
     /// # Errors
     ///
     /// If a value is negative or above 2^53, where not every whole number can be told.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no mechanism has a key that counts users"))]
     pub fn whole(&self) -> Result<Vec<u64>, SweepError> {
         let count = |&value: &f64| {
             let whole = value.round();

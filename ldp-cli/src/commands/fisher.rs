@@ -2,9 +2,9 @@
 
 use super::pool;
 use crate::args::{Common, Fisher, Format};
-use crate::exit::OutputError;
+use crate::output::Output;
 use crate::plot::{Axis, Chart, Scale, Series};
-use crate::progress::Progress;
+use crate::progress::Steps;
 use crate::registry::{self, BuiltModel};
 use crate::report::{self, significant};
 use crate::spec::Spec;
@@ -14,11 +14,6 @@ use ldp_core::Epsilon;
 use ldp_fisher::{BlackBox, Bounds, Information, Method, Optimum, bounds};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 const NO_EPSILON: &str = "--epsilon is missing: only a sweep of epsilon can do without it";
 /// The seed of a black box when none is given.
@@ -216,14 +211,8 @@ fn curve<'a>(
     at: &(dyn Fn(f64, Epsilon) -> Place<'a> + Sync),
     built: &BuiltModel,
 ) -> anyhow::Result<()> {
-    // Outputs are opened before the first number is worked out, and emptied when there is something to write.
-    let open = |path: &PathBuf| {
-        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        opened.map_err(OutputError).with_context(|| format!("--svg {}", path.display()))
-    };
-    let mut figure = args.svg.as_ref().map(open).transpose()?;
-    let progress = Mutex::new(Progress::new("computing", Some(sweep.values.len() as u64), common.quiet));
-    let done = AtomicU64::new(0);
+    let figure = args.svg.as_ref().map(|path| Output::open("--svg", path)).transpose()?;
+    let progress = Steps::new("computing", sweep.values.len() as u64, common.quiet);
     let at_value = |&value: &f64| -> anyhow::Result<Vec<Point>> {
         let (mut theta, mut epsilon, mut specs) = (args.theta, args.epsilon, args.mechanisms.clone());
         match sweep.key.as_str() {
@@ -239,10 +228,7 @@ fn curve<'a>(
             Ok(Point { epsilon: place.epsilon.value(), theta, value, entry, nonprivate, optimal, optimal_reason })
         };
         let points = specs.iter().map(point).collect();
-        let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Ok(mut progress) = progress.lock() {
-            progress.at(finished);
-        }
+        progress.step();
         points
     };
     let work = || {
@@ -254,9 +240,8 @@ fn curve<'a>(
     };
     let points: Vec<Point> = pool(common)?.install(work)?.into_iter().flatten().collect();
     drop(progress);
-    if let Some(file) = &mut figure {
-        let svg = chart(args, sweep, &points, built).svg();
-        file.set_len(0).and_then(|()| file.write_all(svg.as_bytes())).map_err(OutputError)?;
+    if let Some(figure) = figure {
+        figure.write(|out| out.write_all(chart(args, sweep, &points, built).svg().as_bytes()))?;
     }
     let record = Curve {
         command: "fisher",

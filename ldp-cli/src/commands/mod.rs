@@ -4,6 +4,9 @@ mod estimate;
 mod fisher;
 mod list;
 mod manual;
+mod risk;
+mod risk_sweep;
+mod setting;
 mod simulate;
 
 use crate::args::{Args, Command, Common};
@@ -17,6 +20,7 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
     match command {
         Command::List { what } => list::run(&common, what),
         Command::Simulate(simulate) => simulate::run(&common, &simulate),
+        Command::Risk(risk) => risk::run(&common, &risk),
         Command::Fisher(fisher) => fisher::run(&common, &fisher),
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
         Command::Completions { shell } => manual::completions(shell),

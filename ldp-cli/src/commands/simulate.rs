@@ -1,15 +1,14 @@
 //! `ldp simulate`: how precise is a protocol?
 
-use super::{choose_interval, pool, warn, warn_unless_gaussian};
+use super::setting::{Bound, Case, remark};
+use super::{choose_interval, pool, warn};
 use crate::args::{Common, Simulate};
 use crate::progress::Progress;
-use crate::registry::{self, Known, Target};
+use crate::registry;
 use crate::report::{self, counted, percent, significant};
-use anyhow::Context;
 use ldp_core::IntervalKind;
 use ldp_core::drive::{MOST_DRAWN, Summary, in_batches};
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
-use ldp_fisher::Optimum;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -40,10 +39,8 @@ struct Record {
     scaled_mse_level: f64,
     bias: f64,
     variance: f64,
-    /// 1 / sup I: what n·MSE tends to for the best protocol there can be.
-    bound: Option<f64>,
-    bound_reason: Option<&'static str>,
-    efficiency: Option<f64>,
+    #[serde(flatten)]
+    bound: Bound,
     /// Of the interval that was asked for.
     coverage: Option<f64>,
     level: f64,
@@ -67,14 +64,10 @@ struct IntervalRecord {
 /// Runs the simulation and prints its record.
 pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let built = registry::model(&args.model)?;
-    let known = Known { epsilon: args.epsilon, sigma: built.scale };
-    let protocol = registry::estimator(&args.estimator, known)?;
-    let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
-    // What can be wrong with the flags is found before the first draw.
-    built.model.check_theta(args.theta).with_context(|| format!("--theta {} for {}", args.theta, built.spec))?;
-    estimator.begin(args.users).with_context(|| format!("{spec} with --users {}", args.users))?;
+    let case = Case::new(&built, &args.estimator, args.theta, args.users, args.epsilon)?;
+    let (estimator, spec) = (&*case.protocol.estimator, &case.protocol.spec);
     let kind = choose_interval(estimator, args.interval.interval)?;
-    let fidelity = args.fidelity.unwrap_or(protocol.fidelity);
+    let fidelity = args.fidelity.unwrap_or(case.protocol.fidelity);
     anyhow::ensure!(
         estimator.fidelities().contains(&fidelity),
         "--fidelity tally: {spec} has reports that cannot be counted; every user has to be drawn, --fidelity users"
@@ -84,55 +77,33 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         "--users {}: at tally fidelity at most {MOST_DRAWN}",
         args.users
     );
-    warn_unless_gaussian(common.quiet, &protocol, &built);
-    if let Some(warning) = protocol.warning {
-        warn(common.quiet, warning);
-    }
+    case.warn(common.quiet);
     let seed = common.seed.unwrap_or(SEED);
-    let (theta, users) = (args.theta, args.users);
-    let truth = protocol.target.value(&built, theta);
-    let setting = Setting { model: &*built.model, theta, users, seed, fidelity };
+    let truth = case.truth;
+    let setting = case.setting(seed, fidelity);
 
     let started = Instant::now();
     let progress = Progress::new("simulating", Some(args.replications), common.quiet);
     let summary = pool(common)?.install(|| summarise(estimator, &setting, truth, args, progress))?;
     let seconds = started.elapsed().as_secs_f64();
 
-    anyhow::ensure!(
-        summary.variance().is_finite() && (users as f64 * summary.mse()).is_finite(),
-        "the squared errors overflow double precision: theta {theta:e}, {spec}, {}",
-        built.spec
-    );
+    case.check_finite(summary.mse(), summary.variance())?;
     if args.replications > 1 && summary.variance() == 0.0 {
         warn(common.quiet, "every replication gave the same value: n*MSE and its interval say nothing about its error");
     }
     let chosen = summary.coverage().iter().find(|entry| Some(entry.kind) == kind);
     let share = |count: u64| count as f64 / summary.replications() as f64;
-    let optimum = match protocol.target {
-        // A centre of symmetry is median and mean at once.
-        Target::Parameter | Target::Quantile(0.5) | Target::Mean if truth == theta => (built.optimum)(args.epsilon),
-        Target::Parameter | Target::Mean => Optimum::Unknown { reason: "the bound is that of theta, not of the mean" },
-        Target::Vector | Target::VectorMean => {
-            Optimum::Unknown { reason: "the bound of a mean in several dimensions is not known" }
-        }
-        Target::Quantile(_) => Optimum::Unknown { reason: "the bound is that of the parameter, not of a quantile" },
-    };
-    let (bound, bound_reason) = match optimum {
-        Optimum::Known { information } if (1.0 / information).is_normal() => (Some(1.0 / information), None),
-        Optimum::Known { .. } => (None, Some("the bound is beyond double precision in this unit")),
-        Optimum::Unknown { reason } => (None, Some(reason)),
-    };
-    let n = users as f64;
+    let n = args.users as f64;
     let scaled_mse = n * summary.mse();
     let record = Record {
         command: "simulate",
         version: env!("CARGO_PKG_VERSION"),
         estimator: spec.clone(),
-        model: built.spec,
-        theta,
-        target: protocol.target.name(),
+        model: built.spec.clone(),
+        theta: args.theta,
+        target: case.protocol.target.name(),
         truth,
-        users,
+        users: args.users,
         epsilon: args.epsilon.value(),
         replications: args.replications,
         fidelity,
@@ -142,9 +113,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         scaled_mse_level: MSE_LEVEL,
         bias: summary.bias(),
         variance: summary.variance(),
-        bound,
-        bound_reason,
-        efficiency: bound.map(|bound| bound / scaled_mse).filter(|efficiency| efficiency.is_normal()),
+        bound: case.bound(scaled_mse),
         coverage: chosen.map(|entry| share(entry.covered)),
         level: args.interval.level,
         intervals: (summary.coverage().iter())
@@ -192,21 +161,13 @@ fn human(record: &Record) -> String {
         format!("{} interval {} to {}", percent(record.scaled_mse_level), significant(low, 5), significant(high, 5))
     });
     table.add_row(["n·MSE", &significant(record.scaled_mse, 5), &interval]);
-    let bound = record.bound.map_or_else(|| "unknown".into(), |bound| significant(bound, 5));
-    table.add_row(["bound", &bound, record.bound_reason.unwrap_or("1/sup I over all mechanisms at this epsilon")]);
-    let efficiency = record.efficiency.map_or_else(|| "unknown".into(), |value| significant(value, 4));
-    table.add_row(["efficiency", &efficiency, "bound / n·MSE"]);
+    record.bound.rows(&mut table);
     // A vector has the squared error of all coordinates, but the bias and variance of their mean.
     let of = if record.target.ends_with("coordinate") { "of the mean of the coordinates" } else { "" };
     table.add_row(["bias", &significant(record.bias, 3), of]);
     table.add_row(["variance", &significant(record.variance, 4), of]);
     for entry in &record.intervals {
-        let mut remark = format!("nominal {}", percent(record.level));
-        for (share, what) in [(entry.infinite, "with an infinite end"), (entry.missing, "without an interval")] {
-            if share > 0.0 {
-                remark += &format!("; {} {what}", percent(share));
-            }
-        }
+        let mut remark = remark(record.level, entry.infinite, entry.missing);
         if let Some(width) = entry.mean_finite_width {
             remark += &format!("; mean finite width {}", significant(width, 4));
         }

@@ -56,6 +56,9 @@ const LEAST: f64 = 1e-22;
 pub const MOST_TALLIES: u64 = 1 << 27;
 /// How closely the two lattices of a thinned sum must agree, relative to the mean squared error.
 const AGREEMENT: f64 = 1e-11;
+/// With more tallies than this along the likeliest path a sum is not tried: steps that turn out equal save much of it, but
+/// never so much. One user per round makes 2^n of them, and a walk as deep as there are users.
+const HOPELESS: f64 = (1u64 << 40) as f64;
 /// Points per standard deviation of each lattice of a thinned sum, at first.
 const POINTS: f64 = 4.0;
 
@@ -179,6 +182,7 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
         users: u64,
         empty: impl Fn() -> G + Sync,
     ) -> Result<Summed<G>> {
+        self.check_hope(estimator, users, None)?;
         let (part, tallies) = self.pass(estimator, users, &empty, 1.0, None)?;
         Ok(self.summed(estimator, users, part, tallies, 0.0))
     }
@@ -197,6 +201,9 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
         let mut best: Option<Summed<G>> = None;
         loop {
             let lattice = |second| Some(walk::Lattice { points, second });
+            if best.is_none() {
+                self.check_hope(estimator, users, lattice(false))?;
+            }
             let (mut first, tallies) = match (self.pass(estimator, users, &empty, 0.5, lattice(false)), best) {
                 // Finer is more than can be summed: what there is has to do, and its error says how good it is.
                 (Err(Error::TooMany { .. }), Some(best)) => return Ok(best),
@@ -240,6 +247,16 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
     pub fn size<E: Countable>(&self, estimator: &E, users: u64) -> Result<f64> {
         let (budget, seen) = (self.budget(estimator, users), AtomicU64::new(0));
         self.walk(estimator, None, &seen).size(estimator.begin(users)?, budget)
+    }
+
+    /// Refuses at once what would be refused after billions of tallies, or overflow the stack before.
+    fn check_hope<E: Countable>(&self, estimator: &E, users: u64, lattice: Option<walk::Lattice>) -> Result<()> {
+        let (budget, seen) = (self.budget(estimator, users), AtomicU64::new(0));
+        let size = self.walk(estimator, lattice, &seen).size(estimator.begin(users)?, budget)?;
+        if size > HOPELESS {
+            return Err(Error::TooMany { name: walk::TALLIES, most: self.most, value: size as u64 });
+        }
+        Ok(())
     }
 
     fn pass<E: Countable, G: Gather>(

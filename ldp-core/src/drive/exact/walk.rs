@@ -20,6 +20,9 @@ const PIECES: u64 = 32;
 /// Rounds of other than one binary question are gone through up to this many tallies, drawn beyond.
 const MOST_PRODUCT: f64 = (1u64 << 22) as f64;
 
+/// What a round of several groups is taken to end in when the size of a sum is estimated.
+const FEW: f64 = 64.0;
+
 /// One of the two lattices of a thinned sum.
 #[derive(Clone, Copy)]
 pub(super) struct Lattice {
@@ -152,15 +155,12 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
         let law = self.law(group);
         let window = Window::of(&law, (budget / (4.0 * weight)).min(0.5));
         part.lost += weight * window.lost;
-        let (first, stride) = match self.lattice {
-            Some(Lattice { points, second }) => {
-                // Powers of two and their multiples: neighbouring steps then look at the same counts, and what is known
-                // about a count need not be worked out again.
-                let stride = 1 << ((law.deviation() / points) as u64).max(1).ilog2();
-                let first = window.first.next_multiple_of(stride) + if second { stride / 2 } else { 0 };
-                (first, stride)
-            }
-            None => (window.first, 1),
+        let stride = self.stride(&law);
+        let first = match self.lattice {
+            // Multiples of the step: neighbouring steps of the walk then look at the same counts, and what is known about a
+            // count need not be worked out again.
+            Some(lattice) => window.first.next_multiple_of(stride) + if lattice.second { stride / 2 } else { 0 },
+            None => window.first,
         };
         part.thinned |= stride > 1;
         let counts = (window.last + 1).saturating_sub(first).div_ceil(stride);
@@ -293,7 +293,7 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
                 [group] if group.question.reports() == 2 => {
                     let law = self.law(group);
                     let window = Window::of(&law, (budget / 4.0).min(0.5));
-                    size *= window.counts() as f64;
+                    size *= window.counts().div_ceil(self.stride(&law)) as f64;
                     let mut tally = self.estimator.tally(&group.question);
                     let ones = ((group.users as f64 * law.one) as u64).min(group.users);
                     tally.push(1, ones)?;
@@ -302,12 +302,8 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
                 }
                 groups => {
                     let laws = self.laws(&round);
-                    let outcomes = self.estimator.outcomes(&round, &state, self.model, self.theta)?;
-                    if let Some(outcomes) = outcomes {
-                        size *= outcomes.steps.len() as f64;
-                    } else {
-                        size *= tallies::size(&round, &laws, budget / 2.0).min(MOST_PRODUCT);
-                    }
+                    // Several groups end in few different steps: that is what they are asked for.
+                    size *= tallies::size(&round, &laws, budget / 2.0).min(FEW);
                     let likely = |(group, law): (&Group<E::Question>, &Vec<f64>)| {
                         tallies::likely(group.users, law, self.estimator.tally(&group.question))
                     };
@@ -317,6 +313,11 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
             };
         }
         Ok(f64::INFINITY)
+    }
+
+    /// Every how many counts of a round one is taken: a power of two.
+    fn stride(&self, law: &Law) -> u64 {
+        self.lattice.map_or(1, |lattice| 1 << ((law.deviation() / lattice.points) as u64).max(1).ilog2())
     }
 
     fn law(&self, group: &Group<E::Question>) -> Law {

@@ -1,0 +1,120 @@
+//! What `simulate` and `risk` have in common: a protocol under a model, the checks, and the bound.
+
+use super::{warn, warn_unless_gaussian};
+use crate::registry::{self, BuiltEstimator, BuiltModel, Known, Target};
+use crate::report::{percent, significant};
+use crate::spec::Spec;
+use anyhow::Context;
+use comfy_table::Table;
+use ldp_core::Epsilon;
+use ldp_core::erased::{Fidelity, Setting};
+use ldp_fisher::Optimum;
+use serde::Serialize;
+
+/// A protocol and everything its risk depends on.
+pub struct Case<'m> {
+    /// Where the values come from.
+    pub built: &'m BuiltModel,
+    /// The protocol.
+    pub protocol: BuiltEstimator,
+    /// The true parameter.
+    pub theta: f64,
+    /// How many users there are.
+    pub users: u64,
+    /// The privacy level.
+    pub epsilon: Epsilon,
+    /// The true value of what is estimated.
+    pub truth: f64,
+}
+
+impl<'m> Case<'m> {
+    /// Builds the protocol and finds what is wrong with the flags, before the first draw.
+    pub fn new(built: &'m BuiltModel, spec: &Spec, theta: f64, users: u64, epsilon: Epsilon) -> anyhow::Result<Self> {
+        let protocol = registry::estimator(spec, Known { epsilon, sigma: built.scale })?;
+        built.model.check_theta(theta).with_context(|| format!("--theta {theta} for {}", built.spec))?;
+        protocol.estimator.begin(users).with_context(|| format!("{} with --users {users}", protocol.spec))?;
+        let truth = protocol.target.value(built, theta);
+        Ok(Self { built, protocol, theta, users, epsilon, truth })
+    }
+
+    /// Says what is odd about it, but no reason to refuse.
+    pub fn warn(&self, quiet: bool) {
+        warn_unless_gaussian(quiet, &self.protocol, self.built);
+        if let Some(warning) = self.protocol.warning {
+            warn(quiet, warning);
+        }
+    }
+
+    /// It, as drivers see it.
+    pub fn setting(&self, seed: u64, fidelity: Fidelity) -> Setting<'_> {
+        Setting { model: &*self.built.model, theta: self.theta, users: self.users, seed, fidelity }
+    }
+
+    /// Squares beyond double precision would make every number of the record infinite.
+    pub fn check_finite(&self, mse: f64, variance: f64) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            variance.is_finite() && (self.users as f64 * mse).is_finite(),
+            "the squared errors overflow double precision: theta {:e}, {}, {}",
+            self.theta,
+            self.protocol.spec,
+            self.built.spec
+        );
+        Ok(())
+    }
+
+    /// What the best protocol reaches, and how near this n·MSE comes to it.
+    pub fn bound(&self, scaled_mse: f64) -> Bound {
+        let optimum = match self.protocol.target {
+            // A centre of symmetry is median and mean at once.
+            Target::Parameter | Target::Quantile(0.5) | Target::Mean if self.truth == self.theta => {
+                (self.built.optimum)(self.epsilon)
+            }
+            Target::Parameter | Target::Mean => {
+                Optimum::Unknown { reason: "the bound is that of theta, not of the mean" }
+            }
+            Target::Vector | Target::VectorMean => {
+                Optimum::Unknown { reason: "the bound of a mean in several dimensions is not known" }
+            }
+            Target::Quantile(_) => Optimum::Unknown { reason: "the bound is that of the parameter, not of a quantile" },
+        };
+        let (bound, bound_reason) = match optimum {
+            Optimum::Known { information } if (1.0 / information).is_normal() => (Some(1.0 / information), None),
+            Optimum::Known { .. } => (None, Some("the bound is beyond double precision in this unit")),
+            Optimum::Unknown { reason } => (None, Some(reason)),
+        };
+        let efficiency = bound.map(|bound| bound / scaled_mse).filter(|efficiency| efficiency.is_normal());
+        Bound { bound, bound_reason, efficiency }
+    }
+}
+
+/// The fields of a record that compare with the best there can be.
+#[derive(Serialize)]
+pub struct Bound {
+    /// 1 / sup I: what n·MSE tends to for the best protocol there can be.
+    pub bound: Option<f64>,
+    /// Why it is not known.
+    pub bound_reason: Option<&'static str>,
+    /// The bound over n·MSE.
+    pub efficiency: Option<f64>,
+}
+
+impl Bound {
+    /// The rows of a table for people.
+    pub fn rows(&self, table: &mut Table) {
+        let bound = self.bound.map_or_else(|| "unknown".into(), |bound| significant(bound, 5));
+        table.add_row(["bound", &bound, self.bound_reason.unwrap_or("1/sup I over all mechanisms at this epsilon")]);
+        let efficiency = self.efficiency.map_or_else(|| "unknown".into(), |value| significant(value, 4));
+        table.add_row(["efficiency", &efficiency, "bound / n·MSE"]);
+    }
+}
+
+/// What there is to say beside the coverage of an interval: its level, and how often it is infinite or missing.
+pub fn remark(level: f64, infinite: f64, missing: f64) -> String {
+    let mut remark = format!("nominal {}", percent(level));
+    for (share, what) in [(infinite, "with an infinite end"), (missing, "without an interval")] {
+        if share > 0.0 {
+            remark += &format!("; {} {what}", percent(share));
+        }
+    }
+    remark
+}

@@ -1,0 +1,82 @@
+//! Files that flags ask for.
+
+use crate::exit::OutputError;
+use anyhow::Context;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is opened before the work begins, so that hours are not lost to a wrong path, and emptied only when there is
+/// something to write. If it never comes to that, a file that was not there before is taken away again.
+pub struct Output {
+    file: File,
+    path: PathBuf,
+    flag: &'static str,
+    fresh: bool,
+}
+
+impl Output {
+    /// Opens the file that `flag` names.
+    pub fn open(flag: &'static str, path: &Path) -> anyhow::Result<Self> {
+        let new = OpenOptions::new().write(true).create_new(true).open(path);
+        let fresh = new.is_ok();
+        let opened = match new {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                OpenOptions::new().write(true).create(true).truncate(false).open(path)
+            }
+            opened => opened,
+        };
+        let file = opened.map_err(OutputError).with_context(|| format!("{flag} {}", path.display()))?;
+        Ok(Self { file, path: path.to_owned(), flag, fresh })
+    }
+
+    /// Fills the file.
+    pub fn write(mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+        self.fresh = false;
+        let filled = self.empty().and_then(|()| {
+            let mut out = BufWriter::new(&self.file);
+            fill(&mut out)?;
+            out.flush()
+        });
+        filled.map_err(OutputError).with_context(|| format!("{} {}", self.flag, self.path.display()))
+    }
+
+    /// What is no file, such as a pipe, has nothing to be emptied of.
+    fn empty(&self) -> io::Result<()> {
+        if self.file.metadata()?.is_file() { self.file.set_len(0) } else { Ok(()) }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if self.fresh {
+            // The run has failed already, and says why.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_emptied_only_to_be_filled() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("figure.svg");
+        drop(Output::open("--svg", &path).unwrap());
+        assert!(!path.exists());
+        fs::write(&path, "what was there before").unwrap();
+        drop(Output::open("--svg", &path).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "what was there before");
+        Output::open("--svg", &path).unwrap().write(|out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_wrong_path_is_named_with_its_flag() {
+        let error = Output::open("--svg", Path::new("/nowhere/at/all.svg")).err().unwrap();
+        assert_eq!(error.to_string(), "--svg /nowhere/at/all.svg");
+        assert!(error.chain().any(|cause| cause.is::<OutputError>()));
+    }
+}
