@@ -47,6 +47,10 @@ impl Trial {
                 places.iter().map(|&theta| (1.0 / places.len() as f64, theta)).collect()
             }
             (_, Criterion::Average, _) => GAUSS.map(|(weight, share)| (weight, centre + share * radius)).to_vec(),
+            // An interval that is cut at the end of the range is narrow there: the worst mean is somewhere inside.
+            (Kind::DuchiRogers, Criterion::Worst, _) => {
+                [0.75, 1.0, 0.5, 0.0].map(|share| (1.0, centre + share * radius)).to_vec()
+            }
             (_, Criterion::Worst, Effort::Rough) => vec![(1.0, self.prior.high())],
             // The end first: of equal ones it is the first that counts.
             (_, Criterion::Worst, Effort::Fine) => {

@@ -62,8 +62,11 @@ impl Outlook {
         let empty = || Risk::new(theta, level, &[IntervalKind::Exact]);
         let exact = Exact::new(model, theta)?;
         let summed = match effort {
-            Effort::Rough => exact.goal(1e-4)?.resolution(4.0, 1e-4).most(1 << 16).thinned(estimator, users, empty)?,
-            Effort::Fine => exact.most(1 << 21).resolution(32.0, 1e-9).best(estimator, users, empty)?,
+            // Never refined: where rare counts make the two lattices differ, the allocation is no good anyway.
+            Effort::Rough => {
+                exact.goal(1e-4)?.resolution(8.0, f64::INFINITY).most(1 << 20).thinned(estimator, users, empty)?
+            }
+            Effort::Fine => exact.goal(1e-7)?.most(1 << 20).resolution(32.0, 1e-3).best(estimator, users, empty)?,
         };
         let (errors, intervals) = (summed.gather.errors(), &summed.gather.intervals()[0]);
         // Divided by what was summed: on a lattice the probabilities add up to one only to its resolution.

@@ -149,7 +149,7 @@ impl Pilots {
         let mut group = self.pilot()?.fewest_per_scale();
         let mut worse = 0;
         // Costs fall steeply while failures matter and then rise slowly with the users spent.
-        while group * scales + 2 < users && worse < 4 {
+        while group * scales + 2 < users && worse < 3 {
             let (cost, first_stage) = self.cost(ground, users, group * scales, two_stages)?;
             if best.is_none_or(|(least, ..)| cost < least) {
                 best = Some((cost, group * scales, first_stage));
@@ -157,7 +157,7 @@ impl Pilots {
             } else {
                 worse += 1;
             }
-            group += group.div_ceil(8);
+            group += group.div_ceil(6);
         }
         let (_, pilot, first_stage) =
             best.ok_or(Error::TooFew { name: "users", least: fewest.saturating_add(3), value: users })?;
@@ -201,7 +201,7 @@ fn places(prior: Prior, pilot: Option<&BitwisePilot>) -> Vec<f64> {
     let width = high - low;
     // The golden ratio's multiples fill the range evenly, whatever their number.
     let mut places: Vec<f64> =
-        (1..=5).map(|i| low + width * (f64::from(i) * 0.618_033_988_749_894_9).fract()).collect();
+        (1..=4).map(|i| low + width * (f64::from(i) * 0.618_033_988_749_894_9).fract()).collect();
     places.extend([low, prior.centre(), high]);
     if let Some(pilot) = pilot {
         let finest = crate::bitwise_pilot::exp2(pilot.exponents().start);

@@ -108,7 +108,8 @@ pub struct Naive {
     pub protocol: Protocol,
     /// What it promises.
     pub outlook: Outlook,
-    /// By how much its half-width is larger than the plan's: 0.1 for a tenth. `None` where it has no finite interval.
+    /// By how much its half-width is larger than the plan's: 0.1 for a tenth. `None` where more than one in a hundred of its
+    /// intervals have an infinite end.
     pub margin: Option<f64>,
 }
 
@@ -133,6 +134,11 @@ pub enum Warning {
     Infinite {
         /// With this probability.
         probability: f64,
+    },
+    /// The number of users is what finite intervals need, not the half-width asked for.
+    FiniteEnds {
+        /// The half-width that was asked for.
+        wanted: f64,
     },
     /// Intervals cover more than asked for, as exact ones do for few users.
     Conservative {
@@ -229,7 +235,12 @@ impl Request {
         }
         found.reverse();
         match self.choose(&trial, found, |users, _| (users as f64, 0.0)) {
-            Some(plan) => plan,
+            Some(plan) => plan.map(|mut plan| {
+                if plan.outlook.half_width().is_some_and(|found| found < 0.9 * half_width) {
+                    plan.warnings.push(Warning::FiniteEnds { wanted: half_width });
+                }
+                plan
+            }),
             // More rounds may do what these cannot.
             None => {
                 let more = (self.rounds + 1..=3).find(|&rounds| {
@@ -269,8 +280,16 @@ impl Request {
         let rounds = self.rounds;
         // A pilot finds σ-sized steps: in a range of few of them it finds nothing that is not known.
         let narrow = self.prior.radius() < NARROW * self.sigma;
-        let piloted = |kind| matches!(kind, Kind::Joseph | Kind::ThreeStage);
-        Kind::ALL.into_iter().filter(move |&kind| kind.rounds() <= rounds && !(narrow && piloted(kind)))
+        let certain = self.prior.certain();
+        Kind::ALL.into_iter().filter(move |&kind| {
+            kind.rounds() <= rounds
+                && match kind {
+                    Kind::Joseph | Kind::ThreeStage => !narrow,
+                    // Outside of its range it would be wrong, and its intervals with it.
+                    Kind::DuchiRogers => certain,
+                    Kind::OneStage | Kind::TwoStage => true,
+                }
+        })
     }
 
     /// A number of users to begin the search with: the asymptotic one, with what the rounds before the last take.
@@ -438,7 +457,9 @@ impl Request {
             return None;
         }
         let (outlook, _) = trial.outlook(&naive, users, Effort::Fine).ok()?;
-        let margin = outlook.half_width().map(|half| half / width - 1.0);
+        // Where its ends are often infinite, the width of the others says little.
+        let bounded = outlook.infinite <= MOST_INFINITE;
+        let margin = outlook.half_width().filter(|_| bounded).map(|half| half / width - 1.0);
         Some(Naive { protocol: naive, outlook, margin })
     }
 }
