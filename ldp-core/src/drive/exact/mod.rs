@@ -100,8 +100,8 @@ impl<E> Countable for E where
 pub enum Method {
     /// Every tally that matters: what was left out is bounded.
     Exact,
-    /// Every h-th count of large rounds: moments to rounding, steps of the distribution to a fraction of a count's
-    /// probability.
+    /// Every h-th count of large rounds: bias and mean squared error to rounding. The fourth moment, in which rare tallies
+    /// weigh more, may be off by a millionth of itself, steps of the distribution by a fraction of a count's probability.
     Thinned,
     /// The first round was drawn so many times, the rest summed for each outcome.
     Sampled {
