@@ -92,6 +92,23 @@ fn a_simulation_agrees() {
     assert!(distance(users + users / 50) > 5.0, "the mutant passes: {}", distance(users + users / 50));
 }
 
+/// One user per scale more than the law of a pilot can be had for: it is drawn, and the risk is nearly the same.
+#[test]
+fn a_pilot_of_too_many_users_is_drawn() {
+    const MOST: u64 = 1 << 18;
+    // The pilot ends at 84 or 85, and where it ends matters a little.
+    let (model, theta, main) = (Gaussian::new(1.0).unwrap(), 84.507, 3000);
+    let sum = |group: u64| {
+        let exact = Exact::new(&model, theta).unwrap();
+        exact.best(&joseph(Share::Count(7 * group)), 7 * group + main, || Errors::new(theta)).unwrap()
+    };
+    let (exact, drawn) = (sum(MOST), sum(MOST + 1));
+    assert_eq!((exact.method, drawn.method), (Method::Exact, Method::Sampled { draws: 100_000 }));
+    let (difference, error) = (drawn.gather.mse() - exact.gather.mse(), drawn.mse_error.unwrap());
+    assert!(difference.abs() < 5.0 * error && error < 1e-3 * exact.gather.mse(), "{exact:?} {drawn:?}");
+    assert!(error > 1e-7 * exact.gather.mse() && exact.mse_error.unwrap() < 1e-15, "{exact:?} {drawn:?}");
+}
+
 /// All tallies of a few users with four reports, and their probabilities.
 fn tallies(users: u64, law: [f64; 4]) -> Vec<(f64, Counts)> {
     let factorial = |n: u64| (1..=n).map(|i| i as f64).product::<f64>();

@@ -211,6 +211,8 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
             let agree = difference <= 0.5 * self.agreement * (a + b);
             first.gather.merge(second.gather);
             first.lost += second.lost;
+            // Both lattices follow the same draws, so their errors add up.
+            first.sampled = first.sampled.zip(second.sampled).map(|(one, other)| one + other);
             let summed = self.summed(estimator, users, first, tallies + more, difference);
             if agree {
                 return Ok(summed);

@@ -303,7 +303,8 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
                     if let Some(outcomes) = outcomes {
                         size *= outcomes.steps.len() as f64;
                     } else {
-                        size *= tallies::size(&round, &laws, budget / 2.0).min(MOST_PRODUCT);
+                        let product = tallies::size(&round, &laws, budget / 2.0);
+                        size *= if product > MOST_PRODUCT { self.draws as f64 } else { product };
                     }
                     let likely = |(group, law): (&Group<E::Question>, &Vec<f64>)| {
                         tallies::likely(group.users, law, self.estimator.tally(&group.question))
