@@ -25,7 +25,7 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 
 fn main() -> Result<()> {
     let model = Gaussian::new(1.0)?;
-    let (exact, estimator) = (Exact::new(&model, 0.5)?, TwoStage::tuned(epsilon()?, 0.0)?);
+    let exact = Exact::new(&model, 0.5)?;
     let mut points = Vec::new();
     println!(
         "{:>10} {:>7} {:>10} {:>12} {:>10} {:>8} {:>12}",
@@ -33,6 +33,7 @@ fn main() -> Result<()> {
     );
     for users in USERS {
         let first = TwoStage::tuned_first_stage(epsilon()?, users);
+        let estimator = TwoStage::new(epsilon()?, 0.0, first)?;
         let size = (first as f64).sqrt() * ((users - first) as f64).sqrt();
         // Once to warm up.
         let summed = exact.sum(&estimator, users, || Errors::new(0.5))?;
