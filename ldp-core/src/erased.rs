@@ -185,12 +185,14 @@ where
 type Visit<'v> = &'v mut dyn FnMut(&dyn Inference);
 type Replicate<E> = Box<dyn Fn(&E, &Setting<'_>, Range<u64>, Visit<'_>) -> Result<()> + Send + Sync>;
 type Collect<E> = fn(&E, &mut dyn RowStore, Order, ChaCha12Rng) -> Result<Collected>;
+/// Values and their probabilities, no more than so many.
+type List<E> = fn(&E, &Setting<'_>, f64, u64) -> Result<Vec<(f64, f64)>>;
 
 /// What can be summed instead of drawn.
 struct Sums<E> {
     evaluate: fn(&E, &Setting<'_>, &Wanted) -> Result<Evaluation>,
     errors: fn(&E, &Setting<'_>, f64) -> Result<Summed<Errors>>,
-    atoms: fn(&E, &Setting<'_>, f64, u64) -> Result<Vec<(f64, f64)>>,
+    atoms: List<E>,
 }
 
 /// A protocol and what can be done with it beyond its messages.

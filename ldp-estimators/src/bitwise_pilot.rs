@@ -390,10 +390,11 @@ impl StagedEstimator for BitwisePilot {
         Ok(Step::Done(self.locate(&self.debias(answers.iter())?)))
     }
 
-    /// Of the place found: an interval of the coarsest scale that begins in the range may end beyond it.
+    /// Of the place found. Every scale may go on from the very end of the interval that the coarser one left: beyond the
+    /// range by $2^j$ at the coarsest, and half as much more at each one after it.
     fn range(&self, _: u64) -> Option<[f64; 2]> {
         let [low, high] = self.whole();
-        Some([low, high + exp2(self.finest + self.scales as i32 - 1)])
+        Some([low, high + exp2(self.finest + self.scales as i32)])
     }
 
     fn outcomes<M: Cdf + ?Sized>(

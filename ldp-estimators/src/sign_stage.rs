@@ -68,8 +68,8 @@ impl SignStage {
     #[inline]
     #[must_use]
     pub fn new(question: Sign, answers: Bits) -> Self {
-        let key = (answers.ones(), answers.users(), question.lie());
-        let unit = Kept::get(&UNITS, key.0, key, || Ok::<_, Infallible>(Unit::new(question, answers)));
+        let key = [answers.ones(), answers.users(), question.lie()];
+        let unit = Kept::get(&UNITS, key[0], key, || Ok::<_, Infallible>(Unit::new(question, answers)));
         Self { question, scale: 1.0, answers, unit: unit.unwrap_or(None) }
     }
 
@@ -104,7 +104,7 @@ impl SignStage {
     /// image is empty; then it is the image for the nearest count that has one, a half-line: coverage only grows.
     pub fn exact_interval(&self, level: f64) -> Result<Interval> {
         let (ones, users, lie) = (self.answers.ones(), self.answers.users(), self.question.lie());
-        let [low, high] = Kept::get(&ENDS, ones, (ones, users, lie, level.to_bits()), || self.ends(level))?;
+        let [low, high] = Kept::get(&ENDS, ones, [ones, users, lie, level.to_bits()], || self.ends(level))?;
         let image = |end| self.threshold() + self.scale * end;
         Ok(Interval { kind: IntervalKind::Exact, level, low: image(low), high: image(high) })
     }
@@ -177,9 +177,9 @@ impl Unit {
 
 thread_local! {
     /// By count, users and lie.
-    static UNITS: RefCell<Kept<(u64, u64, u64), Option<Unit>>> = const { RefCell::new(Kept::new()) };
+    static UNITS: RefCell<Kept<[u64; 3], Option<Unit>>> = const { RefCell::new(Kept::new()) };
     /// By count, users, lie and level.
-    static ENDS: RefCell<Kept<(u64, u64, u64, u64), [f64; 2]>> = const { RefCell::new(Kept::new()) };
+    static ENDS: RefCell<Kept<[u64; 4], [f64; 2]>> = const { RefCell::new(Kept::new()) };
 }
 
 /// The smallest number in (from, to] for which an increasing condition holds; `to` if there is none.

@@ -20,9 +20,16 @@ use std::f64::consts::PI;
 /// [KS25]: https://arxiv.org/abs/2402.04840
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoStage {
-    epsilon: Epsilon,
     question: Sign,
-    first_stage: Option<u64>,
+    size: Size,
+}
+
+/// How many users are in the first stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Size {
+    Fixed(u64),
+    /// $\sqrt{cV_1(1/2)n}$, with $cV_1(1/2)$ worked out once: every step asks for the size.
+    Tuned(f64),
 }
 
 /// What a [`TwoStage`] remembers between rounds: counts alone. Thresholds and weights are the protocol's own, so a
@@ -50,13 +57,13 @@ impl TwoStage {
         if first_stage == 0 {
             return Err(Error::TooFew { name: "first-stage", least: 1, value: 0 });
         }
-        Ok(Self { epsilon, question: Sign::new(epsilon, start)?, first_stage: Some(first_stage) })
+        Ok(Self { question: Sign::new(epsilon, start)?, size: Size::Fixed(first_stage) })
     }
 
     /// At level ε from `start`, with a first stage of the size that [`tuned_first_stage`](Self::tuned_first_stage)
     /// gives for the number of users.
     pub fn tuned(epsilon: Epsilon, start: f64) -> Result<Self> {
-        Ok(Self { epsilon, question: Sign::new(epsilon, start)?, first_stage: None })
+        Ok(Self { question: Sign::new(epsilon, start)?, size: Size::Tuned(tuned_factor(epsilon)) })
     }
 
     /// A good size of the first stage for a start about half a σ off: $n_1 = \sqrt{c V_1(1/2) n}$, $c = 1 - 2\tau^2/\pi$.
@@ -71,19 +78,18 @@ impl TwoStage {
     /// ```
     #[must_use]
     pub fn tuned_first_stage(epsilon: Epsilon, users: u64) -> u64 {
-        let c = 1.0 - 2.0 * epsilon.tau().powi(2) / PI;
-        let size = (c * one_stage_variance(epsilon, 0.5) * users as f64).sqrt();
-        (size.round() as u64).clamp(1, (users / 2).max(1))
+        tuned_size(tuned_factor(epsilon), users)
     }
-}
 
-impl TwoStage {
     /// How many of `users` are in the first stage: at least one, and at least one is left.
     fn first_stage(&self, users: u64) -> Result<u64> {
         if users < 2 {
             return Err(Error::TooFew { name: "users", least: 2, value: users });
         }
-        let first_stage = self.first_stage.unwrap_or_else(|| Self::tuned_first_stage(self.epsilon, users));
+        let first_stage = match self.size {
+            Size::Fixed(size) => size,
+            Size::Tuned(factor) => tuned_size(factor, users),
+        };
         if first_stage >= users {
             return Err(Error::TooMany { name: "first-stage", most: users - 1, value: first_stage });
         }
@@ -95,6 +101,15 @@ impl TwoStage {
         let first = SignStage::new(self.question, answers);
         Ok((first, self.question.at(first.estimate().unwrap_or(self.question.threshold()))?))
     }
+}
+
+/// $cV_1(1/2)$.
+fn tuned_factor(epsilon: Epsilon) -> f64 {
+    (1.0 - 2.0 * epsilon.tau().powi(2) / PI) * one_stage_variance(epsilon, 0.5)
+}
+
+fn tuned_size(factor: f64, users: u64) -> u64 {
+    ((factor * users as f64).sqrt().round() as u64).clamp(1, (users / 2).max(1))
 }
 
 impl StagedEstimator for TwoStage {

@@ -1,48 +1,59 @@
-//! Exact finite-sample risk, summed through the state machine itself, against literal values and simulations.
+//! Exact finite-sample risk: the walk over all tallies against a naive recursion, literal values, and itself.
 //!
-//! The sum walks `begin` and `advance` with every tally weighted by its binomial probability, so it tests the
-//! protocols as they are run. Simulations are judged by the exact variance of what they average: 40,000
-//! replications at `tally` fidelity, fixed seeds, two-sided at α = 1e-6.
+//! The naive recursion takes every count of every round, so it is for few users; it shares nothing with the walk but the
+//! state machine and the binomial probabilities.
 
-use ldp_core::conformance::ALPHA;
-use ldp_core::drive::Tallies;
+use ldp_core::drive::exact::{Countable, Errors, Exact, Method, Summed, Wanted, evaluate};
 use ldp_core::model::Gaussian;
-use ldp_core::special::{binomial, normal};
-use ldp_core::{Bits, Epsilon, Finite, Group, Inference, Population, StagedEstimator, Step, StepOf, Tally, run};
-use ldp_estimators::{OneStage, Rescaled, TwoStage};
+use ldp_core::seed::{Purpose, stream};
+use ldp_core::special::binomial;
+use ldp_core::{Bits, Epsilon, Finite, Inference, StagedEstimator, Step, StepOf};
+use ldp_estimators::{DuchiRogers, OneStage, Rescaled, TwoStage};
 use ldp_mechanisms::Sign;
+use rand::RngExt;
 
 fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).unwrap()
 }
 
-/// E[error], E[error²] and E[error⁴], and the probability that was summed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Risk {
+fn one(level: f64) -> OneStage {
+    OneStage::new(epsilon(level), 0.0).unwrap()
+}
+
+fn two(level: f64, first_stage: u64) -> TwoStage {
+    TwoStage::new(epsilon(level), 0.0, first_stage).unwrap()
+}
+
+fn tuned(level: f64) -> TwoStage {
+    TwoStage::tuned(epsilon(level), 0.0).unwrap()
+}
+
+/// A sign protocol whose every tally can be looked at.
+trait Signs: Countable + StagedEstimator<Question = Sign, Tally = Bits> {}
+
+impl<E: Countable + StagedEstimator<Question = Sign, Tally = Bits>> Signs for E {}
+
+/// E[error], E[error²] and E[error⁴], the probability that was summed, and the ends of what was estimated.
+#[derive(Clone, Copy, Debug)]
+struct Naive {
     mass: f64,
     bias: f64,
     mse: f64,
     fourth: f64,
+    range: [f64; 2],
 }
 
-/// The exact risk of a sign protocol.
-fn exact<E>(estimator: &E, sigma: f64, theta: f64, users: u64) -> Risk
-where
-    E: StagedEstimator<Question = Sign, Tally = Bits, Estimate: Inference>,
-    E::State: Clone,
-{
-    let mut risk = Risk::default();
+/// The risk by the recursion. At most 60 users: it takes every count.
+fn naive<E: Signs>(estimator: &E, sigma: f64, theta: f64, users: u64) -> Naive {
+    assert!(users <= 60);
     let model = Gaussian::new(sigma).unwrap();
-    walk(estimator, estimator.begin(users).unwrap(), 1.0, &model, theta, &mut risk);
-    assert!((risk.mass - 1.0).abs() < 1e-11, "{risk:?}");
+    let mut risk = Naive { mass: 0.0, bias: 0.0, mse: 0.0, fourth: 0.0, range: [f64::INFINITY, f64::NEG_INFINITY] };
+    recurse(estimator, estimator.begin(users).unwrap(), 1.0, &model, theta, &mut risk);
+    assert!((risk.mass - 1.0).abs() < 1e-13, "{risk:?}");
     risk
 }
 
-fn walk<E>(estimator: &E, step: StepOf<E>, weight: f64, model: &Gaussian, theta: f64, risk: &mut Risk)
-where
-    E: StagedEstimator<Question = Sign, Tally = Bits, Estimate: Inference>,
-    E::State: Clone,
-{
+fn recurse<E: Signs>(estimator: &E, step: StepOf<E>, weight: f64, model: &Gaussian, theta: f64, risk: &mut Naive) {
     let (round, state) = match step {
         Step::Done(estimate) => {
             let error = estimate.value() - theta;
@@ -50,6 +61,7 @@ where
             risk.bias += weight * error;
             risk.mse += weight * error.powi(2);
             risk.fourth += weight * error.powi(4);
+            risk.range = [risk.range[0].min(estimate.value()), risk.range[1].max(estimate.value())];
             return;
         }
         Step::Ask { round, state } => (round, state),
@@ -57,18 +69,71 @@ where
     let [group] = round.groups() else { panic!("a sign round has one group") };
     let mut law = [0.0; 2];
     group.question.marginal(model, theta, &mut law);
-    let (users, p) = (group.users, law[1]);
-    // Beyond twelve standard deviations (and thirty counts, for skewed laws) no probability reaches 1e-18.
-    let (mean, reach) = (users as f64 * p, 12.0 * (users as f64 * p * (1.0 - p)).sqrt() + 30.0);
-    let first = (mean - reach).max(0.0) as u64;
-    let last = ((mean + reach) as u64).min(users);
-    for ones in first..=last {
-        let mass = binomial::pmf(ones, users, p);
-        if mass >= 1e-18 {
-            let tally = Bits::new(ones, users).unwrap();
-            let next = estimator.advance(state.clone(), &[tally]).unwrap();
-            walk(estimator, next, weight * mass, model, theta, risk);
-        }
+    for ones in 0..=group.users {
+        let tally = Bits::new(ones, group.users).unwrap();
+        let next = estimator.advance(state.clone(), &[tally]).unwrap();
+        recurse(estimator, next, weight * binomial::pmf(ones, group.users, law[1]), model, theta, risk);
+    }
+}
+
+fn summed<E: Signs>(estimator: &E, sigma: f64, theta: f64, users: u64) -> Summed<Errors> {
+    let model = Gaussian::new(sigma).unwrap();
+    Exact::new(&model, theta).unwrap().sum(estimator, users, || Errors::new(theta)).unwrap()
+}
+
+/// The largest relative difference of the moments; of the bias, which may be zero, relative to the error's size.
+fn apart(a: &Errors, bias: f64, mse: f64, fourth: f64) -> f64 {
+    let relative = |a: f64, b: f64| (a - b).abs() / b;
+    relative(a.mse(), mse).max(relative(a.fourth(), fourth)).max((a.bias() - bias).abs() / mse.sqrt())
+}
+
+/// How far the walk is from the recursion, and whether what the recursion saw lies in the range that is promised.
+fn compared<E: Signs>(estimator: &E, sigma: f64, theta: f64, users: u64) -> (f64, bool) {
+    let Naive { bias, mse, fourth, range, .. } = naive(estimator, sigma, theta, users);
+    let [low, high] = estimator.range(users).unwrap();
+    let found = summed(estimator, sigma, theta, users);
+    assert_eq!(found.method, Method::Exact);
+    assert!(found.mse_error.unwrap() < 1e-10 && (found.gather.mass() - 1.0).abs() < 1e-12, "{found:?}");
+    (apart(&found.gather, bias, mse, fourth), low <= range[0] && range[1] <= high)
+}
+
+/// Thirty settings drawn from a stream: ε from 0.2 to 4, three units, starts on both sides, up to 60 users.
+#[test]
+fn the_walk_is_the_naive_recursion() {
+    let mut rng = stream(20_260_101, Purpose::Tally, 0, 0);
+    for setting in 0..30u64 {
+        let level = epsilon(0.2 * 20f64.powf(rng.random::<f64>()));
+        let sigma = [0.3, 1.0, 3.0][setting as usize % 3];
+        let start = 4.0 * rng.random::<f64>() - 3.0;
+        let theta = sigma * (start + 5.0 * rng.random::<f64>() - 2.5);
+        // The smallest first, then whatever comes.
+        let least = 1 + u64::from(setting % 3 == 1);
+        let users = if setting < 3 { least } else { rng.random_range(least..=60) };
+        let (away, inside) = match setting % 3 {
+            0 => {
+                let unit = OneStage::new(level, start).unwrap();
+                compared(&Rescaled::new(unit, sigma).unwrap(), sigma, theta, users)
+            }
+            1 => {
+                let unit = TwoStage::new(level, start, rng.random_range(1..users)).unwrap();
+                let sigma = [0.3, 1.0, 3.0][setting as usize / 3 % 3];
+                compared(&Rescaled::new(unit, sigma).unwrap(), sigma, theta, users)
+            }
+            _ => {
+                let unit = DuchiRogers::new(level, start, 0.2 + 3.0 * rng.random::<f64>()).unwrap();
+                let sigma = [0.3, 1.0, 3.0][setting as usize / 3 % 3];
+                compared(&Rescaled::new(unit, sigma).unwrap(), sigma, theta, users)
+            }
+        };
+        let what = format!("setting {setting}: ε = {level:?}, σ = {sigma}, start {start}, θ = {theta}, n = {users}");
+        assert!(away < 1e-12, "{what}: {away}");
+        assert!(inside, "{what}: an estimate out of range");
+    }
+    // What the comparison would catch: one user more, and a mean a millionth off.
+    let Naive { bias, mse, fourth, .. } = naive(&one(1.0), 1.0, 0.5, 40);
+    for (theta, users) in [(0.5, 41), (0.500_001, 40)] {
+        let mutant = summed(&one(1.0), 1.0, theta, users).gather;
+        assert!(apart(&mutant, bias, mse, fourth) > 1e-8, "the mutant passes: {theta} {users}");
     }
 }
 
@@ -76,146 +141,132 @@ fn close(found: f64, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() <= tolerance, "{found} is not {expected}");
 }
 
-/// n·MSE from θ = 1/2, start 0, ε = 1, n = 10,000 users.
-fn scaled<E>(estimator: &E) -> f64
-where
-    E: StagedEstimator<Question = Sign, Tally = Bits, Estimate: Inference>,
-    E::State: Clone,
-{
-    10_000.0 * exact(estimator, 1.0, 0.5, 10_000).mse
-}
-
 #[test]
 fn known_values() {
-    let two = |first_stage| TwoStage::new(epsilon(1.0), 0.0, first_stage).unwrap();
-    close(scaled(&OneStage::new(epsilon(1.0), 0.0).unwrap()), 9.162_655_760_845_462, 1e-9);
-    close(scaled(&two(306)), 7.813_102_978_185_55, 1e-9);
+    // n·MSE from θ = 1/2, start 0, ε = 1, n = 10,000 users.
+    let scaled = |found: Summed<Errors>| 10_000.0 * found.gather.mse();
+    let two = |first_stage| scaled(summed(&two(1.0, first_stage), 1.0, 0.5, 10_000));
+    close(scaled(summed(&one(1.0), 1.0, 0.5, 10_000)), 9.162_655_760_845_462, 1e-9);
+    close(two(306), 7.813_102_978_185_55, 1e-9);
     // A first stage of 26 can point 3.2 σ away, from where the second cannot come back: the risk is of another size
     // than at 20, where no count can point that far.
-    close(scaled(&two(26)), 1660.674, 1e-6);
-    close(scaled(&two(20)), 16.4005, 1e-5);
+    close(two(26), 1660.674, 1e-6);
+    close(two(20), 16.4005, 1e-5);
     // One user: the answer is beyond what any mean explains, and the estimate is the start.
-    let one = exact(&OneStage::new(epsilon(1.0), 0.0).unwrap(), 1.0, 0.5, 1);
-    assert_eq!(one.mse, 0.25);
+    assert_eq!(summed(&one(1.0), 1.0, 0.5, 1).gather.mse(), 0.25);
 }
 
-const REPLICATIONS: u64 = 40_000;
-
-/// How many standard deviations of the simulated mean squared error, and of the simulated bias, away from exact:
-/// the larger of the two. The standard deviations are exact.
-fn distance(risk: Risk, theta: f64, mut replicate: impl FnMut(u64) -> f64) -> f64 {
-    let (mut bias, mut mse) = (0.0, 0.0);
-    for replication in 0..REPLICATIONS {
-        let error = replicate(replication) - theta;
-        bias += error / REPLICATIONS as f64;
-        mse += error * error / REPLICATIONS as f64;
-    }
-    let spread = |second: f64, mean: f64| ((second - mean * mean) / REPLICATIONS as f64).sqrt();
-    let of_mse = (mse - risk.mse).abs() / spread(risk.fourth, risk.mse);
-    let of_bias = (bias - risk.bias).abs() / spread(risk.mse, risk.bias);
-    of_mse.max(of_bias)
-}
-
-/// What a distance may be: two tests, each two-sided, α = 1e-6 together.
-fn limit() -> f64 {
-    -normal::quantile(ALPHA / 4.0)
-}
-
-fn simulated<E>(estimator: &E, sigma: f64, theta: f64, users: u64, seed: u64) -> f64
-where
-    E: StagedEstimator<Question = Sign, Tally = Bits, Estimate: Inference>,
-    E::State: Clone,
-{
-    let model = Gaussian::new(sigma).unwrap();
-    let mut population = Tallies::new(&model, theta, seed).unwrap();
-    distance(exact(estimator, sigma, theta, users), theta, |replication| {
-        population.restart(replication);
-        run(estimator, users, &mut population).unwrap().value()
-    })
-}
-
-/// Catches a wrong law of drawn tallies, a wrong threshold of the second stage, a wrong unit, and whatever makes
-/// the estimate depend on more than its tallies: 4 % of the mean squared error, a fortieth of a standard deviation
-/// of bias. The settings are not ruled by rare events: fallbacks are 4 standard deviations away or more.
-#[test]
-fn simulations_agree_with_the_exact_sum() {
-    for (seed, (level, sigma, start, theta, users)) in (0..).zip([
-        (1.0, 1.0, 0.0, 0.5, 10_000),
-        (4.0, 0.3, 0.2, -0.31, 1000),
-        (0.2, 3.0, -1.0, -2.2, 50_000),
-        (4.0, 3.0, 0.4, -1.1, 500),
-    ]) {
-        let estimator = Rescaled::new(OneStage::new(epsilon(level), start).unwrap(), sigma).unwrap();
-        let found = simulated(&estimator, sigma, theta, users, seed);
-        assert!(found < limit(), "one stage, ε = {level}, σ = {sigma}: {found}");
-    }
-    for (seed, (level, sigma, start, theta, first_stage, users)) in (10..).zip([
-        (1.0, 1.0, 0.0, 0.5, 306, 10_000),
-        (1.0, 0.3, -0.7, -0.3, 306, 3000),
-        (0.2, 3.0, -0.3, -1.2, 8000, 40_000),
-        (4.0, 0.3, 0.1, 0.2, 100, 2000),
-        (4.0, 3.0, -0.2, -1.7, 80, 700),
-    ]) {
-        let estimator = Rescaled::new(TwoStage::new(epsilon(level), start, first_stage).unwrap(), sigma).unwrap();
-        let found = simulated(&estimator, sigma, theta, users, seed);
-        assert!(found < limit(), "two stages, ε = {level}, σ = {sigma}: {found}");
-    }
-    let tuned = TwoStage::tuned(epsilon(1.0), 0.1).unwrap();
-    let found = simulated(&tuned, 1.0, -0.25, 20_000, 20);
-    assert!(found < limit(), "tuned: {found}");
-}
-
-/// The one-stage estimate written out, with a factor on τ and another in front of Z̄/τ, which is ½.
-fn inverted(question: Sign, sigma: f64, answers: Bits, tau_factor: f64, half: f64) -> f64 {
-    let users = answers.users() as f64;
-    let mean = (2.0 * answers.ones() as f64 - users) / users;
-    let tail = 0.5 - half * mean / (tau_factor * question.tau());
-    if tail > 0.0 && tail < 1.0 { question.threshold() - sigma * normal::quantile(tail) } else { question.threshold() }
-}
-
-/// What the comparison would catch, shown on mutants of the estimate and of the simulation.
-#[test]
-fn mutants_are_far_from_the_exact_sum() {
-    let (sigma, theta, users) = (1.0, 0.5, 10_000);
-    let model = Gaussian::new(sigma).unwrap();
-    let question = Sign::new(epsilon(1.0), 0.0).unwrap();
-    let risk = exact(&OneStage::new(epsilon(1.0), 0.0).unwrap(), sigma, theta, users);
-    let simulate = |tau_factor, half, reuse: bool| {
-        let mut population = Tallies::new(&model, theta, 30).unwrap();
-        distance(risk, theta, |replication| {
-            population.restart(if reuse { 0 } else { replication });
-            let mut answers = Bits::default();
-            population.answer(&Group { question, users }, &mut answers).unwrap();
-            inverted(question, sigma, answers, tau_factor, half)
-        })
+/// A loose run and a strict one: what the loose one cut is no more than it says, and it did cut something.
+fn check_bound<E: Signs>(estimator: &E, theta: f64, users: u64) -> bool {
+    let model = Gaussian::new(1.0).unwrap();
+    let at = |goal: f64| {
+        let exact = Exact::new(&model, theta).unwrap().goal(goal).unwrap();
+        exact.sum(estimator, users, || Errors::new(theta)).unwrap()
     };
-    assert!(simulate(1.0, 0.5, false) < limit());
-    for (name, mutant) in [
-        ("τ 2 % too large", simulate(1.02, 0.5, false)),
-        ("τ 2 % too small", simulate(0.98, 0.5, false)),
-        ("no factor ½", simulate(1.0, 1.0, false)),
-        ("one seed for all replications", simulate(1.0, 0.5, true)),
-    ] {
-        assert!(mutant > 2.0 * limit(), "the mutant passes: {name}, {mutant}");
+    let (loose, strict) = (at(1e-3), at(1e-12));
+    let bound = loose.mse_error.unwrap();
+    let difference = strict.gather.mse() - loose.gather.mse();
+    // Both are rounded, by about 1e-15 of themselves.
+    let rounding = 1e-14 * strict.gather.mse();
+    assert!(difference.abs() <= bound + rounding, "n = {users}: {difference} is above {bound}");
+    assert!(users as f64 * bound < 1e-3, "n = {users}: {bound}");
+    assert!(1.0 - loose.gather.mass() <= loose.lost + 1e-13);
+    loose.tallies < strict.tallies && bound > 0.0
+}
+
+#[test]
+fn what_is_cut_is_bounded_and_does_not_matter() {
+    for level in [0.2, 1.0, 4.0] {
+        let mut cut = 0;
+        for users in [10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000] {
+            let found = summed(&one(level), 1.0, 0.5, users);
+            let error = users as f64 * found.mse_error.unwrap();
+            assert!(error < 1e-10, "one stage, ε = {level}, n = {users}: {error}");
+            cut += u32::from(check_bound(&one(level), 0.5, users));
+            if users <= 1_000_000 {
+                let found = summed(&tuned(level), 1.0, 0.5, users);
+                let error = users as f64 * found.mse_error.unwrap();
+                assert!(error < 1e-10, "two stages, ε = {level}, n = {users}: {error}");
+            }
+            if users <= 100_000 {
+                cut += u32::from(check_bound(&tuned(level), -0.5, users));
+            }
+        }
+        assert!(cut >= 8, "ε = {level}: nothing was cut, and nothing tested");
     }
+    let found = summed(&tuned(1.0), 1.0, 0.5, 10_000_000);
+    assert!(found.mse_error.unwrap() * 1e7 < 1e-10 && found.tallies < 1 << 27, "{found:?}");
+}
 
-    // The unit: an estimator told another σ than the values have.
-    let wrong = Rescaled::new(OneStage::new(epsilon(1.0), 0.0).unwrap(), 1.02).unwrap();
-    let mut population = Tallies::new(&model, theta, 31).unwrap();
-    let mutant = distance(risk, theta, |replication| {
-        population.restart(replication);
-        run(&wrong, users, &mut population).unwrap().value()
-    });
-    assert!(mutant > 2.0 * limit(), "the mutant passes: σ 2 % too large, {mutant}");
+#[test]
+fn a_thinned_sum_has_the_moments_of_the_full_one() {
+    let model = Gaussian::new(1.0).unwrap();
+    for level in [0.5, 1.0, 2.0] {
+        for (users, stages) in [(100_000, [200, 1000, 5000]), (1_000_000, [600, 3000, 20_000])] {
+            let law = TwoStage::tuned_first_stage(epsilon(level), users);
+            for first_stage in stages.into_iter().chain([law]) {
+                let estimator = two(level, first_stage);
+                let exact = Exact::new(&model, 0.5).unwrap();
+                let full = exact.sum(&estimator, users, || Errors::new(0.5)).unwrap();
+                let thinned = exact.thinned(&estimator, users, || Errors::new(0.5)).unwrap();
+                let what = format!("ε = {level}, n = {users}, n₁ = {first_stage}: {:?}", thinned.method);
+                let (a, b) = (&thinned.gather, &full.gather);
+                let away = apart(a, b.bias(), b.mse(), a.fourth());
+                assert!(away < 1e-11, "{what}, {away}");
+                // Refined until the mean squared error is right; rare tallies weigh more in the fourth moment.
+                let away = (a.fourth() / b.fourth() - 1.0).abs();
+                assert!(away < 1e-6, "{what}, {away}");
+                let difference = (thinned.gather.mse() - full.gather.mse()).abs();
+                let error = thinned.mse_error.unwrap() + full.mse_error.unwrap();
+                assert!(difference <= error + 1e-13 * full.gather.mse(), "{what}: {difference} is above {error}");
+                assert!(thinned.tallies <= full.tallies, "{what}: {} of {}", thinned.tallies, full.tallies);
+            }
+        }
+    }
+}
 
-    // Two stages whose second asks at the start again: right on average, and of another spread.
-    let two = exact(&TwoStage::new(epsilon(1.0), 0.0, 306).unwrap(), sigma, theta, users);
-    let mut population = Tallies::new(&model, theta, 32).unwrap();
-    let mutant = distance(two, theta, |replication| {
-        population.restart(replication);
-        let mut answers = Bits::default();
-        population.answer(&Group { question, users: users - 306 }, &mut answers).unwrap();
-        inverted(question, sigma, answers, 1.0, 0.5)
-    });
-    assert!(mutant > 2.0 * limit(), "the mutant passes: second stage at the start, {mutant}");
+/// At 26 users in the first stage single counts rule the risk: to pass one over would be wrong by half of it.
+#[test]
+fn what_is_not_smooth_is_not_thinned() {
+    let model = Gaussian::new(1.0).unwrap();
+    let exact = Exact::new(&model, 0.5).unwrap();
+    for first_stage in [20, 26, 33, 40, 60] {
+        let estimator = two(1.0, first_stage);
+        let full = exact.sum(&estimator, 10_000, || Errors::new(0.5)).unwrap().gather;
+        let thinned = exact.thinned(&estimator, 10_000, || Errors::new(0.5)).unwrap();
+        let away = apart(&thinned.gather, full.bias(), full.mse(), full.fourth());
+        assert!(away < 1e-9, "n₁ = {first_stage}: {away}, {thinned:?}");
+        assert!((thinned.gather.mse() - full.mse()).abs() <= thinned.mse_error.unwrap() + 1e-13 * full.mse());
+    }
+    // Two points per standard deviation and no care about agreement: what refinement saves from.
+    let coarse = exact.resolution(1.0, 1e9).thinned(&two(1.0, 40), 10_000, || Errors::new(0.5)).unwrap();
+    let full = summed(&two(1.0, 40), 1.0, 0.5, 10_000);
+    let away = (coarse.gather.mse() / full.gather.mse() - 1.0).abs();
+    assert!(coarse.method == Method::Thinned && away > 1e-9, "{away}");
+}
+
+/// All that comes out, written so that every bit shows.
+fn everything() -> String {
+    let model = Gaussian::new(1.0).unwrap();
+    let exact = Exact::new(&model, 0.5).unwrap();
+    let wanted = Wanted { truth: 0.5, level: 0.95, quantiles: vec![0.5, 0.9, 0.999] };
+    let mut all = String::new();
+    for (estimator, users) in [(two(1.0, 306), 10_000), (two(0.3, 50), 3000), (tuned(2.0), 50_000)] {
+        all += &format!("{:?}\n", exact.sum(&estimator, users, || Errors::new(0.5)).unwrap());
+        all += &format!("{:?}\n", exact.thinned(&estimator, users, || Errors::new(0.5)).unwrap());
+        all += &format!("{:?}\n", evaluate(&exact, &estimator, users, &wanted).unwrap());
+        // So few tallies are allowed that it has to thin.
+        all += &format!("{:?}\n", evaluate(&exact.most(200_000), &estimator, users, &wanted));
+    }
+    all
+}
+
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(everything);
+    let alone = on(1);
+    assert!(alone.contains("Thinned") && alone.contains("Exact"), "{alone}");
+    for threads in [2, 5] {
+        assert_eq!(on(threads), alone, "{threads} threads");
+    }
 }

@@ -9,6 +9,9 @@ use crate::model::{Cdf, Draw};
 /// Up to so many tallies the median width is an atom of the distribution; beyond, it is right to four digits.
 const FEW_TALLIES: u64 = 1 << 21;
 
+/// Points per standard deviation of a lattice on which coverage is right to a thousandth.
+const FINE: f64 = 48.0;
+
 /// What is wanted of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
@@ -96,6 +99,8 @@ pub fn evaluate<E: Countable, M: Draw + Cdf + ?Sized>(
         require(level > 0.0 && level < 1.0, "the level of a quantile", "strictly between 0 and 1", level)?;
     }
     let kinds = E::Estimate::interval_kinds();
+    // Coverage and quantiles jump from count to count: a lattice that is thinned for them has to be finer than for moments.
+    let exact = &exact.at_least(FINE);
     let empty = || First {
         risk: Risk::new(wanted.truth, wanted.level, kinds),
         errors: Histogram::new(),

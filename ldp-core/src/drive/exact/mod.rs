@@ -52,7 +52,7 @@ use walk::{Part, Walk};
 const GOAL: f64 = 2e-11;
 /// The probability that may be cut where the range of the estimates is not known.
 const LEAST: f64 = 1e-22;
-/// Tallies that are summed at the most, unless told otherwise: a second or two.
+/// Tallies that are summed at the most, unless told otherwise: a few seconds.
 pub const MOST_TALLIES: u64 = 1 << 27;
 /// How closely the two lattices of a thinned sum must agree, relative to the mean squared error.
 const AGREEMENT: f64 = 1e-11;
@@ -103,8 +103,8 @@ impl<E> Countable for E where
 pub enum Method {
     /// Every tally that matters: what was left out is bounded.
     Exact,
-    /// Every h-th count of large rounds: moments to rounding, steps of the distribution to a fraction of a count's
-    /// probability.
+    /// Every h-th count of large rounds: bias and mean squared error to rounding. The fourth moment, in which rare tallies
+    /// weigh more, may be off by a millionth of itself, steps of the distribution by a fraction of a count's probability.
     Thinned,
     /// The first round was drawn so many times, the rest summed for each outcome.
     Sampled {
@@ -169,6 +169,11 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
         Self { points: points.max(1.0), agreement, ..self }
     }
 
+    /// The same with at least so many points per standard deviation.
+    fn at_least(self, points: f64) -> Self {
+        Self { points: self.points.max(points), ..self }
+    }
+
     /// Draws a first round that has too many tallies `draws` times, from the streams of `seed`.
     #[must_use]
     pub fn sampling(self, seed: u64, draws: u64) -> Self {
@@ -218,6 +223,8 @@ impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
             let agree = difference <= 0.5 * self.agreement * (a + b);
             first.gather.merge(second.gather);
             first.lost += second.lost;
+            // Both lattices follow the same draws, so their errors add up.
+            first.sampled = first.sampled.zip(second.sampled).map(|(one, other)| one + other);
             let summed = self.summed(estimator, users, first, tallies + more, difference);
             if agree {
                 return Ok(summed);

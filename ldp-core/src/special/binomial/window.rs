@@ -230,7 +230,7 @@ mod tests {
             }
             assert_eq!(count, last + 1);
             let thinned: Vec<_> = Probabilities::new(trials, [1.0 - p, p], window.first, last, 3).collect();
-            assert!(thinned.iter().all(|(ones, _)| (ones - window.first) % 3 == 0));
+            assert!(thinned.iter().all(|(ones, _)| (ones - window.first).is_multiple_of(3)));
             assert_eq!(thinned.len() as u64, (last - window.first) / 3 + 1);
         }
     }
