@@ -147,15 +147,21 @@ impl Pilots {
         }
         let mut best: Option<(f64, u64, u64)> = None;
         let mut group = self.pilot()?.fewest_per_scale();
-        let mut worse = 0;
-        // Costs fall steeply while failures matter and then rise slowly with the users spent.
-        while group * scales + 2 < users && worse < 3 {
-            let (cost, first_stage) = self.cost(ground, users, group * scales, two_stages)?;
+        let bound = one_stage_variance(ground.epsilon, 0.0);
+        // Costs fall in steps, whenever another scale begins to pass, so no rise is the end of it: only that the users left
+        // could not do better even from a perfect start.
+        while group * scales + 2 < users {
+            let pilot = group * scales;
+            if best.is_some_and(|(least, ..)| bound / (users - pilot) as f64 > least) {
+                break;
+            }
+            let (cost, first_stage) = match self.cost(ground, users, pilot, two_stages) {
+                // More than can be summed.
+                Err(Error::TooMany { .. }) if best.is_some() => break,
+                cost => cost?,
+            };
             if best.is_none_or(|(least, ..)| cost < least) {
-                best = Some((cost, group * scales, first_stage));
-                worse = 0;
-            } else {
-                worse += 1;
+                best = Some((cost, pilot, first_stage));
             }
             group += group.div_ceil(6);
         }

@@ -108,8 +108,9 @@ pub struct Naive {
     pub protocol: Protocol,
     /// What it promises.
     pub outlook: Outlook,
-    /// By how much its half-width is larger than the plan's: 0.1 for a tenth. `None` where more than one in a hundred of its
-    /// intervals have an infinite end.
+    /// By how much its spread is larger than the plan's, 0.1 for a tenth: the standard deviation that its intervals show, or
+    /// the root of its mean squared error, whichever is larger. `None` where more than one in a hundred of its intervals have
+    /// an infinite end.
     pub margin: Option<f64>,
 }
 
@@ -218,6 +219,9 @@ impl Request {
     }
 
     /// The plan with the fewest users whose expected half-width is at most `half_width`.
+    ///
+    /// The root of its mean squared error is in keeping with that: at most a tenth more than the half-width over z. And at
+    /// most one in a hundred of its intervals has an infinite end.
     pub fn for_half_width(&self, half_width: f64) -> Result<Plan> {
         require(half_width > 0.0 && half_width.is_finite(), "half-width", "positive and finite", half_width)?;
         let least = "below the half-width of what is known already";
@@ -313,6 +317,7 @@ impl Request {
         if users > cap {
             return Ok(None);
         }
+        let z = trial.z();
         let (mut fails, mut works): (u64, Option<(u64, Protocol)>) = (0, None);
         loop {
             let tried = trial.allocate(kind, users).and_then(|protocol| {
@@ -321,7 +326,7 @@ impl Request {
             });
             let (enough, guess) = match tried {
                 Ok((protocol, outlook)) => {
-                    let half = outlook.half_width().unwrap_or(f64::INFINITY);
+                    let half = shown(&outlook, z);
                     let enough = half <= half_width && outlook.infinite <= MOST_INFINITE;
                     if enough {
                         works = Some((users, protocol));
@@ -360,7 +365,7 @@ impl Request {
         // What is promised is worked out finely, and may need a few users more.
         for _ in 0..40 {
             let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
-            let half = outlook.half_width().unwrap_or(f64::INFINITY);
+            let half = shown(&outlook, z);
             if half <= half_width && outlook.infinite <= MOST_INFINITE {
                 return Ok(Some((users, protocol, outlook, worst)));
             }
@@ -416,7 +421,7 @@ impl Request {
             off_centre: (last - bound) / whole,
         };
         let pilot_failure = (pilot > 0.0).then(|| trial.pilots.failure(&trial.ground, pilot as u64)).transpose()?;
-        let naive = self.naive(trial, users, &protocol, width);
+        let naive = self.naive(trial, users, &protocol, &outlook);
         let asymptotic_half_width = z * (trial.bound() / n).sqrt();
         let mut warnings = Vec::new();
         let excess = width / asymptotic_half_width - 1.0;
@@ -451,17 +456,23 @@ impl Request {
     }
 
     /// Half and half, where the rounds allow it and it can be run.
-    fn naive(&self, trial: &Trial, users: u64, protocol: &Protocol, width: f64) -> Option<Naive> {
+    fn naive(&self, trial: &Trial, users: u64, protocol: &Protocol, own: &Outlook) -> Option<Naive> {
         let naive = trial.naive(protocol.kind(), users);
         if naive.kind().rounds() > self.rounds {
             return None;
         }
         let (outlook, _) = trial.outlook(&naive, users, Effort::Fine).ok()?;
         // Where its ends are often infinite, the width of the others says little.
-        let bounded = outlook.infinite <= MOST_INFINITE;
-        let margin = outlook.half_width().filter(|_| bounded).map(|half| half / width - 1.0);
+        let z = trial.z();
+        let margin = (outlook.infinite <= MOST_INFINITE).then(|| outlook.spread(z) / own.spread(z) - 1.0);
         Some(Naive { protocol: naive, outlook, margin })
     }
+}
+
+/// The half-width that counts: that of the intervals, or what the mean squared error says if that is a tenth more. An
+/// estimate that is rarely but far off has narrow intervals and is still not what was asked for.
+fn shown(outlook: &Outlook, z: f64) -> f64 {
+    outlook.half_width().unwrap_or(f64::INFINITY).max(z * outlook.mse.sqrt() / 1.1)
 }
 
 /// Users, protocol, promise, and the mean at which it is least.

@@ -130,7 +130,7 @@ pub struct Summed<G> {
 }
 
 /// The reader that weighs every tally: users with values from a model at a parameter, who all answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Exact<'m, M: ?Sized> {
     model: &'m M,
     theta: f64,
@@ -141,6 +141,15 @@ pub struct Exact<'m, M: ?Sized> {
     seed: u64,
     draws: u64,
 }
+
+// By hand: a derived copy would ask the model to be one, and it is only referred to.
+impl<M: ?Sized> Clone for Exact<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: ?Sized> Copy for Exact<'_, M> {}
 
 impl<'m, M: Draw + Cdf + ?Sized> Exact<'m, M> {
     /// Under the model at `theta`.
