@@ -78,6 +78,11 @@ impl Trial {
         Ok((outlook, places[worst].1))
     }
 
+    /// What a protocol promises at one mean, roughly.
+    pub fn rough(&self, protocol: &Protocol, users: u64, theta: f64) -> Result<Outlook> {
+        self.ground.outlook(protocol, users, theta, Effort::Rough, &self.pilots)
+    }
+
     /// The protocol of a kind with its users split as well as can be.
     pub fn allocate(&self, kind: Kind, users: u64) -> Result<Protocol> {
         let start = self.prior.centre();

@@ -105,7 +105,7 @@ pub struct BestFirstStage {
 ///
 /// At small sizes the curve is jagged: a count near the boundary of what means explain sends the second stage far away, and
 /// whether there is such a count depends on the size's last digit. So blocks of neighbouring sizes are looked at from a
-/// third of the [law](first_stage_law) upwards, and then every size within 6 % of the lowest; with more than 300,000 users
+/// third of the [law](first_stage_law) upwards, and then every size within 15 % of the lowest; with more than 300,000 users
 /// ripples are below rounding, and the minimum is that of a smooth curve, to about one part in 10⁴.
 ///
 /// Sizes are between a third of the law and half of the users. Below, a first stage of a few users hardly ever moves the
@@ -139,7 +139,7 @@ pub fn best_first_stage(epsilon: Epsilon, users: u64, distances: &Distances) -> 
     curve.look(sizes.collect(), &mut known)?;
     let (near, value) = lowest(&known).ok_or(Error::TooFew { name: "users", least: 2, value: users })?;
     let (first_stage, value) = if ripples {
-        let reach = (near as f64 * 0.06).ceil() as u64;
+        let reach = (near as f64 * 0.15).ceil() as u64;
         curve.look((near.saturating_sub(reach).max(1)..=(near + reach).min(most)).collect(), &mut known)?;
         lowest(&known).unwrap_or((near, value))
     } else {

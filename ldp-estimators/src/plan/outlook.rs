@@ -62,10 +62,7 @@ impl Outlook {
         let empty = || Risk::new(theta, level, &[IntervalKind::Exact]);
         let exact = Exact::new(model, theta)?;
         let summed = match effort {
-            // Never refined: where rare counts make the two lattices differ, the allocation is no good anyway.
-            Effort::Rough => {
-                exact.goal(1e-4)?.resolution(8.0, f64::INFINITY).most(1 << 20).thinned(estimator, users, empty)?
-            }
+            Effort::Rough => exact.goal(1e-3)?.resolution(5.0, 1.0).most(1 << 20).rough(estimator, users, empty)?,
             Effort::Fine => exact.goal(1e-7)?.most(1 << 20).resolution(32.0, 1e-3).best(estimator, users, empty)?,
         };
         let (errors, intervals) = (summed.gather.errors(), &summed.gather.intervals()[0]);

@@ -148,22 +148,32 @@ impl Pilots {
         let mut best: Option<(f64, u64, u64)> = None;
         let mut group = self.pilot()?.fewest_per_scale();
         let bound = one_stage_variance(ground.epsilon, 0.0);
-        // Costs fall in steps, whenever another scale begins to pass, so no rise is the end of it: only that the users left
-        // could not do better even from a perfect start.
-        while group * scales + 2 < users {
+        let fewest_group = group;
+        let look = |group: u64, best: &mut Option<(f64, u64, u64)>| -> Result<bool> {
             let pilot = group * scales;
-            if best.is_some_and(|(least, ..)| bound / (users - pilot) as f64 > least) {
-                break;
+            // Costs fall in steps, whenever another scale begins to pass, so no rise is the end of it: only that the users
+            // left could not do better even from a perfect start.
+            let hopeless = |least: f64| pilot + 2 >= users || bound / (users - pilot) as f64 > least;
+            if hopeless(best.map_or(f64::INFINITY, |(least, ..)| least)) {
+                return Ok(false);
             }
             let (cost, first_stage) = match self.cost(ground, users, pilot, two_stages) {
                 // More than can be summed.
-                Err(Error::TooMany { .. }) if best.is_some() => break,
+                Err(Error::TooMany { .. }) if best.is_some() => return Ok(false),
                 cost => cost?,
             };
             if best.is_none_or(|(least, ..)| cost < least) {
-                best = Some((cost, pilot, first_stage));
+                *best = Some((cost, pilot, first_stage));
             }
-            group += group.div_ceil(6);
+            Ok(true)
+        };
+        while look(group, &mut best)? {
+            group += group.div_ceil(3);
+        }
+        for factor in [0.87, 1.15, 0.93, 1.07] {
+            if let Some((_, pilot, _)) = best {
+                look((((pilot / scales) as f64 * factor).round() as u64).max(fewest_group), &mut best)?;
+            }
         }
         let (_, pilot, first_stage) =
             best.ok_or(Error::TooFew { name: "users", least: fewest.saturating_add(3), value: users })?;
@@ -207,7 +217,7 @@ fn places(prior: Prior, pilot: Option<&BitwisePilot>) -> Vec<f64> {
     let width = high - low;
     // The golden ratio's multiples fill the range evenly, whatever their number.
     let mut places: Vec<f64> =
-        (1..=4).map(|i| low + width * (f64::from(i) * 0.618_033_988_749_894_9).fract()).collect();
+        (1..=3).map(|i| low + width * (f64::from(i) * 0.618_033_988_749_894_9).fract()).collect();
     places.extend([low, prior.centre(), high]);
     if let Some(pilot) = pilot {
         let finest = crate::bitwise_pilot::exp2(pilot.exponents().start);

@@ -18,6 +18,9 @@ const MOST_INFINITE: f64 = 0.01;
 /// Half-widths of prior intervals, in σ, below which no pilot is tried.
 const NARROW: f64 = 1.5;
 
+/// Half-widths of prior intervals, in σ, below which a protocol without a pilot is tried first.
+const NEAR: f64 = 4.0;
+
 /// What is known, and what the plan may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
@@ -229,15 +232,21 @@ impl Request {
         let trial = self.trial();
         let mut cap = MOST_USERS;
         let mut found = Vec::new();
-        // Those with more rounds first: they need the fewest users, and what needs a hundred times as many is no alternative.
-        for kind in self.kinds().collect::<Vec<_>>().into_iter().rev() {
-            let plan = self.fewest(&trial, kind, half_width, cap)?;
+        // Those first that are likely to need the fewest users: what needs many times as many is no alternative. Near the
+        // centre that is a protocol without a pilot, and pilots are worth their work only if they can beat it.
+        let piloted = |kind: &Kind| matches!(kind, Kind::Joseph | Kind::ThreeStage);
+        let near = self.prior.radius() < NEAR * self.sigma;
+        let mut kinds: Vec<Kind> = self.kinds().collect();
+        kinds.sort_by_key(|kind| (piloted(kind) == near, std::cmp::Reverse(kind.rounds())));
+        for kind in kinds {
+            let limit = if near && piloted(&kind) { cap / 50 } else { cap };
+            let plan = self.fewest(&trial, kind, half_width, limit)?;
             if let Some((users, ..)) = plan {
                 cap = cap.min(users.saturating_mul(100));
             }
             found.push((kind, plan));
         }
-        found.reverse();
+        found.sort_by_key(|(kind, _)| Kind::ALL.iter().position(|other| other == kind));
         match self.choose(&trial, found, |users, _| (users as f64, 0.0)) {
             Some(plan) => plan.map(|mut plan| {
                 if plan.outlook.half_width().is_some_and(|found| found < 0.9 * half_width) {
@@ -319,11 +328,9 @@ impl Request {
         }
         let z = trial.z();
         let (mut fails, mut works): (u64, Option<(u64, Protocol)>) = (0, None);
+        let mut known: Option<Allocated> = None;
         loop {
-            let tried = trial.allocate(kind, users).and_then(|protocol| {
-                let (outlook, _) = trial.outlook(&protocol, users, Effort::Rough)?;
-                Ok((protocol, outlook))
-            });
+            let tried = self.tried(trial, kind, users, &mut known);
             let (enough, guess) = match tried {
                 Ok((protocol, outlook)) => {
                     let half = shown(&outlook, z);
@@ -361,7 +368,8 @@ impl Request {
             };
             users = (guess.round().max(1.0) as u64).clamp(fails + 1, (most - 1).min(cap));
         }
-        let Some((mut users, mut protocol)) = works else { return Ok(None) };
+        let Some((mut users, _)) = works else { return Ok(None) };
+        let mut protocol = trial.allocate(kind, users)?;
         // What is promised is worked out finely, and may need a few users more.
         for _ in 0..40 {
             let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
@@ -369,7 +377,8 @@ impl Request {
             if half <= half_width && outlook.infinite <= MOST_INFINITE {
                 return Ok(Some((users, protocol, outlook, worst)));
             }
-            let more = (users as f64 * (half / half_width).powi(2).clamp(1.001, 1.1)).ceil() as u64;
+            let least = if outlook.infinite > MOST_INFINITE { 1.03 } else { 1.001 };
+            let more = (users as f64 * (half / half_width).powi(2).clamp(least, 1.1)).ceil() as u64;
             if more > MOST_USERS {
                 return Ok(None);
             }
@@ -377,6 +386,34 @@ impl Request {
             protocol = trial.allocate(kind, users)?;
         }
         Ok(None)
+    }
+
+    /// A protocol of a kind with so many users, and roughly what it promises.
+    ///
+    /// Allocating is most of the work, and hardly changes from one number of users to another like it: sizes grow with the
+    /// root, and the worst mean stays where it is.
+    fn tried(
+        &self,
+        trial: &Trial,
+        kind: Kind,
+        users: u64,
+        known: &mut Option<Allocated>,
+    ) -> Result<(Protocol, Outlook)> {
+        if let Some(Allocated { users: before, protocol, worst }) = *known {
+            let ratio = users as f64 / before as f64;
+            let scaled = protocol.resized(ratio.sqrt());
+            if (0.6..1.7).contains(&ratio) && scaled.spent().iter().sum::<u64>() + 1 < users {
+                let outlook = match self.criterion {
+                    Criterion::Worst => trial.rough(&scaled, users, worst)?,
+                    Criterion::Average => trial.outlook(&scaled, users, Effort::Rough)?.0,
+                };
+                return Ok((scaled, outlook));
+            }
+        }
+        let protocol = trial.allocate(kind, users)?;
+        let (outlook, worst) = trial.outlook(&protocol, users, Effort::Rough)?;
+        *known = Some(Allocated { users, protocol, worst });
+        Ok((protocol, outlook))
     }
 
     /// The plan of the kind that ranks first.
@@ -473,6 +510,14 @@ impl Request {
 /// estimate that is rarely but far off has narrow intervals and is still not what was asked for.
 fn shown(outlook: &Outlook, z: f64) -> f64 {
     outlook.half_width().unwrap_or(f64::INFINITY).max(z * outlook.mse.sqrt() / 1.1)
+}
+
+/// An allocation that is known already, and the mean at which it promises least.
+#[derive(Clone, Copy)]
+struct Allocated {
+    users: u64,
+    protocol: Protocol,
+    worst: f64,
 }
 
 /// Users, protocol, promise, and the mean at which it is least.
