@@ -5,7 +5,7 @@ use crate::input::Layout;
 use crate::registry::{count, number};
 use crate::spec::Spec;
 use crate::sweep::Sweep;
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use ldp_core::erased::Fidelity;
 use ldp_core::{Epsilon, IntervalKind};
 use std::path::PathBuf;
@@ -14,6 +14,7 @@ const EXAMPLES: &str = "Examples:
   ldp list
   ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
   ldp risk --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
+  ldp plan --epsilon 1 --guess 0.3 --guess-error 1 --half-width 0.1
   ldp estimate data.csv --column x --estimator two-stage --model gaussian:sigma=12 --epsilon 1
 
 Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys.";
@@ -40,6 +41,17 @@ const RISK_EXAMPLES: &str = "Examples:
 Every tally is weighed by its probability, so rare failures count at their true weight. With many
 users a coarser lattice is summed: moments are then exact to rounding, coverage to about a
 thousandth. Protocols with real reports, or too many outcomes, can only be simulated.";
+
+const PLAN_EXAMPLES: &str = "Examples:
+  ldp plan --epsilon 1 --guess 0.3 --guess-error 1 --half-width 0.1
+  ldp plan --epsilon 0.5 --sigma 12 --range 20:60 --half-width 2
+  ldp plan --epsilon 1 --guess -3 --guess-error 0.5 --users 5000 --rounds 1
+  ldp plan --epsilon 1 --guess 0 --guess-error 1 --users 1e4 --half-width 0.1 --format json
+
+With --half-width alone the plan has the fewest users, with --users alone it makes the most of them,
+and with both it says whether they are enough. Promises are those of the exact risk, as ldp risk has
+it, not of asymptotic formulas. A mean is certain to lie in a --range; a --guess may be wrong. The
+last two lines are the command to run on the data and one that checks the promise by simulation.";
 
 const FISHER_EXAMPLES: &str = "Examples:
   ldp fisher --mechanism sign:threshold=0 --theta 0.5 --epsilon 1
@@ -126,6 +138,9 @@ pub enum Command {
     /// The risk of a protocol without sampling: every outcome weighed by its probability
     #[command(after_long_help = help_tail(RISK_EXAMPLES))]
     Risk(Risk),
+    /// How many users, asked in which rounds, for the accuracy wanted?
+    #[command(after_long_help = help_tail(PLAN_EXAMPLES))]
+    Plan(Plan),
     /// The private Fisher information of a mechanism: how much does a report still say?
     #[command(after_long_help = help_tail(FISHER_EXAMPLES))]
     Fisher(Fisher),
@@ -248,6 +263,50 @@ pub struct Risk {
     pub svg: Option<PathBuf>,
 }
 
+/// `ldp plan`.
+#[derive(ClapArgs)]
+#[command(group = ArgGroup::new("prior").args(["range", "guess"]).required(true))]
+#[command(group = ArgGroup::new("wanted").args(["half_width", "users"]).required(true).multiple(true))]
+pub struct Plan {
+    /// Privacy level
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
+    pub epsilon: Epsilon,
+    /// The known standard deviation of the values
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number, default_value = "1")]
+    pub sigma: f64,
+    /// The mean is certain to lie in here
+    #[arg(long, value_name = "LOW:HIGH", allow_hyphen_values = true, value_parser = parse_range)]
+    pub range: Option<[f64; 2]>,
+    /// The mean is about this, as far as one knows
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number, requires = "guess_error")]
+    pub guess: Option<f64>,
+    /// How far off the guess may be
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        value_parser = parse_number,
+        requires = "guess",
+        conflicts_with = "range"
+    )]
+    pub guess_error: Option<f64>,
+    /// Half of the width that intervals should have, on average over those with finite ends
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number)]
+    pub half_width: Option<f64>,
+    /// How many users there are
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_positive)]
+    pub users: Option<u64>,
+    /// The nominal coverage of the intervals
+    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = parse_level)]
+    pub level: f64,
+    /// The most rounds in which users can be asked: 1, 2 or 3
+    #[arg(long, value_name = "R", default_value = "3", allow_hyphen_values = true, value_parser = parse_rounds)]
+    pub rounds: u32,
+    /// Promise the average over all means that there can be, instead of the worst
+    #[arg(long)]
+    pub average: bool,
+}
+
 /// Which interval is reported.
 #[derive(ClapArgs)]
 pub struct IntervalChoice {
@@ -328,6 +387,16 @@ fn parse_threads(text: &str) -> Result<u16, String> {
     const MOST: u16 = 512;
     let threads = u16::try_from(parse_positive(text)?).ok().filter(|&threads| threads <= MOST);
     threads.ok_or_else(|| format!("must be at most {MOST}"))
+}
+
+fn parse_range(text: &str) -> Result<[f64; 2], String> {
+    let ends = text.split_once(':').and_then(|(low, high)| Some([number(low.trim())?, number(high.trim())?]));
+    ends.ok_or_else(|| "expected two finite numbers, LOW:HIGH".into())
+}
+
+fn parse_rounds(text: &str) -> Result<u32, String> {
+    let rounds = u32::try_from(parse_count(text)?).ok().filter(|rounds| (1..=3).contains(rounds));
+    rounds.ok_or_else(|| "must be 1, 2 or 3".into())
 }
 
 fn parse_epsilon(text: &str) -> Result<Epsilon, String> {

@@ -4,6 +4,7 @@ mod estimate;
 mod fisher;
 mod list;
 mod manual;
+mod plan;
 mod risk;
 mod risk_sweep;
 mod setting;
@@ -21,6 +22,7 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
         Command::List { what } => list::run(&common, what),
         Command::Simulate(simulate) => simulate::run(&common, &simulate),
         Command::Risk(risk) => risk::run(&common, &risk),
+        Command::Plan(plan) => plan::run(&common, &plan),
         Command::Fisher(fisher) => fisher::run(&common, &fisher),
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
         Command::Completions { shell } => manual::completions(shell),
