@@ -114,7 +114,11 @@ impl Trial {
         let z = self.z();
         let protocol = |first_stage: u64| Protocol::TwoStage { start, first_stage };
         let spread = |first_stage: u64| {
-            let (outlook, _) = self.outlook(&protocol(first_stage), users, Effort::Rough)?;
+            let (outlook, _) = match self.outlook(&protocol(first_stage), users, Effort::Rough) {
+                // One size that cannot be summed is no reason to give up the others.
+                Err(Error::TooMany { .. }) => return Ok(f64::INFINITY),
+                found => found?,
+            };
             // An infinite end is no accuracy at all: a size that avoids it is better, whatever the others' widths.
             Ok(outlook.spread(z) * (1.0 + 10.0 * outlook.infinite))
         };

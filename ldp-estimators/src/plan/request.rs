@@ -90,6 +90,24 @@ pub enum Part {
 }
 
 impl Shares {
+    /// Of the squared half-width per user, in units of σ² and z², and the bound in the same.
+    fn new(whole: f64, bound: f64, users: f64, pilot: f64, first_stage: f64) -> Self {
+        if !(whole > 0.0 && whole.is_finite()) {
+            // No finite interval: no threshold was near enough to the mean.
+            return Self { sample: 0.0, privacy: 0.0, pilot: 0.0, first_stage: 0.0, off_centre: 1.0 };
+        }
+        // An interval that is cut by what is known beforehand can be narrower than the bound, even than the sample.
+        let last = whole * (users - pilot - first_stage) / users;
+        let sample = last.min(1.0);
+        Self {
+            sample: sample / whole,
+            privacy: (last.min(bound) - sample) / whole,
+            pilot: pilot / users,
+            first_stage: first_stage / users,
+            off_centre: (last - bound).max(0.0) / whole,
+        }
+    }
+
     /// The largest.
     #[must_use]
     pub fn dominant(&self) -> Part {
@@ -215,7 +233,7 @@ impl Request {
         // First those whose intervals are finite, then the smallest spread.
         let rank = |outlook: &Outlook| {
             let unbounded = (outlook.infinite - MOST_INFINITE).max(0.0);
-            (unbounded, outlook.spread(z))
+            [unbounded, outlook.spread(z), outlook.mse]
         };
         let none = refused.unwrap_or(Error::TooFew { name: "users", least: 2, value: users });
         self.choose(&trial, found, |_, outlook| rank(outlook)).ok_or(none)?
@@ -247,7 +265,7 @@ impl Request {
             found.push((kind, plan));
         }
         found.sort_by_key(|(kind, _)| Kind::ALL.iter().position(|other| other == kind));
-        match self.choose(&trial, found, |users, _| (users as f64, 0.0)) {
+        match self.choose(&trial, found, |users, _| [users as f64, 0.0, 0.0]) {
             Some(plan) => plan.map(|mut plan| {
                 if plan.outlook.half_width().is_some_and(|found| found < 0.9 * half_width) {
                     plan.warnings.push(Warning::FiniteEnds { wanted: half_width });
@@ -273,14 +291,17 @@ impl Request {
         }
     }
 
-    /// The plan for this many users, if its expected half-width is at most `half_width`; else [`Error::TooFew`] with the
+    /// A plan for at most this many users whose expected half-width is at most `half_width`; else [`Error::TooFew`] with the
     /// fewest that would do.
     pub fn for_both(&self, users: u64, half_width: f64) -> Result<Plan> {
         let fewest = self.for_half_width(half_width)?;
         if fewest.users > users {
             return Err(Error::TooFew { name: "users", least: fewest.users, value: users });
         }
-        self.for_users(users)
+        let plan = self.for_users(users)?;
+        // The best use of all users is judged by more than its half-width; if that is too wide, fewer users do better.
+        let wide = plan.outlook.half_width().is_none_or(|found| found > half_width);
+        Ok(if wide { fewest } else { plan })
     }
 
     fn trial(&self) -> Trial {
@@ -421,10 +442,13 @@ impl Request {
         &self,
         trial: &Trial,
         found: Vec<(Kind, Option<Found>)>,
-        rank: impl Fn(u64, &Outlook) -> (f64, f64),
+        rank: impl Fn(u64, &Outlook) -> [f64; 3],
     ) -> Option<Result<Plan>> {
         let ranked = found.iter().filter_map(|(kind, plan)| plan.map(|plan| (rank(plan.0, &plan.2), *kind, plan)));
-        let order = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+        let order = |a: &[f64; 3], b: &[f64; 3]| {
+            let places = a.iter().zip(b).map(|(a, b)| a.total_cmp(b));
+            places.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+        };
         let (_, chosen, (users, protocol, outlook, worst_mean)) = ranked.min_by(|a, b| order(&a.0, &b.0))?;
         let others = found.into_iter().filter(|(kind, _)| *kind != chosen);
         let alternatives = others
@@ -449,14 +473,7 @@ impl Request {
         let width = outlook.half_width().unwrap_or(f64::INFINITY);
         let whole = n * (width / z / self.sigma).powi(2);
         let bound = trial.bound() / self.sigma.powi(2);
-        let last = whole * (n - pilot - first_stage) / n;
-        let shares = Shares {
-            sample: 1.0 / whole,
-            privacy: (bound - 1.0) / whole,
-            pilot: pilot / n,
-            first_stage: first_stage / n,
-            off_centre: (last - bound) / whole,
-        };
+        let shares = Shares::new(whole, bound, n, pilot, first_stage);
         let pilot_failure = (pilot > 0.0).then(|| trial.pilots.failure(&trial.ground, pilot as u64)).transpose()?;
         let naive = self.naive(trial, users, &protocol, &outlook);
         let asymptotic_half_width = z * (trial.bound() / n).sqrt();

@@ -302,8 +302,9 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
                 }
                 groups => {
                     let laws = self.laws(&round);
-                    // Several groups end in few different steps: that is what they are asked for.
-                    size *= tallies::size(&round, &laws, budget / 2.0).min(FEW);
+                    // Too many to be gone through end in few different steps: that is what they are asked for.
+                    let product = tallies::size(&round, &laws, budget / 2.0);
+                    size *= if product > MOST_PRODUCT { FEW } else { product };
                     let likely = |(group, law): (&Group<E::Question>, &Vec<f64>)| {
                         tallies::likely(group.users, law, self.estimator.tally(&group.question))
                     };
