@@ -2,8 +2,10 @@
 
 mod estimate;
 mod fisher;
+mod growth;
 mod list;
 mod manual;
+mod reproduce;
 mod risk;
 mod risk_sweep;
 mod setting;
@@ -23,6 +25,7 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
         Command::Risk(risk) => risk::run(&common, &risk),
         Command::Fisher(fisher) => fisher::run(&common, &fisher),
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
+        Command::Reproduce(reproduce) => reproduce::run(&common, &reproduce),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { out } => manual::man(out.as_deref()),
     }

@@ -1,0 +1,242 @@
+//! The study of how the best first stage grows with the number of users.
+
+use super::risk_sweep::grouped;
+use crate::plot::{Axis, Band, Chart, Mark, Scale, Series};
+use crate::progress::Steps;
+use crate::report::{self, significant};
+use crate::study::Growth;
+use anyhow::Context;
+use ldp_core::Epsilon;
+use ldp_core::drive::exact::{Errors, Exact};
+use ldp_core::model::Gaussian;
+use ldp_estimators::plan::{Distances, best_first_stage, first_stage_law};
+use ldp_estimators::{TwoStage, one_stage_variance};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Where the curve is cut: its left flank rises into the thousands.
+const TOP: f64 = 40.0;
+/// How near to the best, as a share of it, every single size is on the curve.
+const NEAR: f64 = 0.05;
+
+/// The best first stage of one number of users.
+#[derive(Serialize)]
+pub struct Point {
+    epsilon: f64,
+    users: u64,
+    /// Its size.
+    best: u64,
+    /// What the law says it is.
+    law: f64,
+    /// The one over the other.
+    ratio: f64,
+    /// n·MSE with it.
+    scaled_mse: f64,
+    /// V, what n·MSE tends to.
+    bound: f64,
+    /// n·MSE over V, less 1.
+    excess: f64,
+    plateau: Plateau,
+    /// n·MSE of one stage.
+    one_stage: f64,
+}
+
+/// The sizes that a simulation cannot tell from the best.
+#[derive(Clone, Copy, Serialize)]
+struct Plateau {
+    low: u64,
+    high: u64,
+}
+
+/// n·MSE at one size of the first stage.
+struct Place {
+    size: u64,
+    scaled_mse: f64,
+    /// The standard error of a simulation.
+    noise: f64,
+}
+
+/// The results.
+pub struct Found {
+    /// One privacy level after the other.
+    pub points: Vec<Point>,
+    curve: Vec<Place>,
+}
+
+impl Found {
+    /// Sums everything.
+    pub fn new(settings: &Growth, quiet: bool) -> anyhow::Result<Self> {
+        let total = settings.epsilon.len() * settings.users.len() + 1;
+        let progress = Steps::new("summing", total as u64, quiet);
+        let distances = Distances::at(settings.distance)?;
+        let pairs: Vec<(f64, u64)> = settings
+            .epsilon
+            .iter()
+            .flat_map(|&epsilon| settings.users.iter().map(move |users| (epsilon, users.0)))
+            .collect();
+        let at = |&(epsilon, users): &(f64, u64)| {
+            let found = Point::new(epsilon, users, &distances);
+            progress.step();
+            found.with_context(|| format!("epsilon {epsilon}, {users} users"))
+        };
+        let points = pairs.par_iter().map(at).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut found = Self { points, curve: Vec::new() };
+        found.curve = curve(settings, found.drawn(settings).map_or(0, |point| point.best))?;
+        progress.step();
+        Ok(found)
+    }
+
+    /// The point whose curve is drawn.
+    fn drawn(&self, settings: &Growth) -> Option<&Point> {
+        let curve = &settings.curve;
+        self.points.iter().find(|point| point.epsilon == curve.epsilon && point.users == curve.users.0)
+    }
+
+    /// The best size against the users, with the law, and what a simulation is compatible with.
+    pub fn growth_chart(&self, settings: &Growth) -> Chart {
+        let of = |epsilon: f64| self.points.iter().filter(move |point| point.epsilon == epsilon);
+        let mut series = Vec::new();
+        for &epsilon in &settings.epsilon {
+            let along = |y: fn(&Point) -> f64| of(epsilon).map(|point| (point.users as f64, y(point))).collect();
+            let line = |label: String, points, reference| Series { label, points, reference, marks: !reference };
+            series.push(line(format!("best, ε = {epsilon}"), along(|point| point.best as f64), false));
+            // One name is enough for all: they run side by side.
+            let name = if epsilon == settings.curve.epsilon { "laws √(c·V₁·n)" } else { "" };
+            series.push(line(name.into(), along(|point| point.law), true));
+        }
+        let drawn = settings.curve.epsilon;
+        let few = of(drawn).next();
+        if let Some(few) = few {
+            let slope = few.best as f64 / (few.users as f64).ln();
+            let most = of(drawn).map(|point| point.users).max().unwrap_or(few.users);
+            let steps = 40;
+            let ratio = most as f64 / few.users as f64;
+            let users = (0..=steps).map(|i| few.users as f64 * ratio.powf(f64::from(i) / f64::from(steps)));
+            let points = users.map(|users| (users, slope * users.ln())).collect();
+            let label = format!("{}·log n", significant(slope, 3));
+            series.push(Series { label, points, reference: true, marks: false });
+        }
+        let band = of(drawn)
+            .map(|point| (point.users as f64, point.plateau.low as f64, point.plateau.high as f64))
+            .collect::<Vec<_>>();
+        let xs = self.points.iter().map(|point| point.users as f64);
+        let ys = series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
+        let ys = ys.chain(band.iter().flat_map(|&(_, low, high)| [low, high]));
+        let replications = grouped(settings.plateau_replications.0);
+        Chart {
+            title: format!("The best first stage, start {} σ from the mean", settings.distance),
+            x: Axis::new("users n", Scale::Log, xs),
+            y: Axis::new("size of the first stage", Scale::Log, ys),
+            bands: vec![Band {
+                label: format!("what {replications} replications cannot tell apart"),
+                points: band,
+                of: settings.epsilon.iter().position(|&epsilon| epsilon == drawn).unwrap_or(0),
+            }],
+            marks: Vec::new(),
+            series,
+        }
+    }
+
+    /// n·MSE against the size of the first stage, the bound, and what a simulation cannot tell from the smallest.
+    pub fn curve_chart(&self, settings: &Growth) -> Chart {
+        let best = self.curve.iter().min_by(|a, b| a.scaled_mse.total_cmp(&b.scaled_mse));
+        let bound = self.drawn(settings).map_or(f64::NAN, |point| point.bound);
+        let sizes = || self.curve.iter().map(|place| place.size as f64);
+        let line = |label: &str, points, reference| Series { label: label.into(), points, reference, marks: false };
+        let curve = &settings.curve;
+        let bands = best.map(|best| {
+            let reach = 2.0 * best.noise;
+            Band {
+                label: format!("± 2 s.e. of {} replications", grouped(settings.plateau_replications.0)),
+                points: sizes().map(|size| (size, best.scaled_mse - reach, best.scaled_mse + reach)).collect(),
+                of: 0,
+            }
+        });
+        let marks =
+            best.map(|best| Mark { x: best.size as f64, y: best.scaled_mse, label: format!("best: {}", best.size) });
+        Chart {
+            title: format!(
+                "n·MSE of two stages, n = {}, ε = {}, start {} σ from the mean",
+                grouped(curve.users.0),
+                curve.epsilon,
+                settings.distance
+            ),
+            x: Axis::new("size of the first stage", Scale::Log, sizes()),
+            y: Axis::new("n·MSE", Scale::Log, [bound, TOP].into_iter()),
+            series: vec![
+                line("n·MSE", self.curve.iter().map(|place| (place.size as f64, place.scaled_mse)).collect(), false),
+                line("bound V", sizes().map(|size| (size, bound)).collect(), true),
+            ],
+            bands: bands.into_iter().collect(),
+            marks: marks.into_iter().collect(),
+        }
+    }
+
+    /// The table for people.
+    pub fn human(&self, settings: &Growth) -> String {
+        let header = ["ε", "users", "best", "law", "best / law", "n·MSE", "bound", "excess", "plateau", "one stage"];
+        let mut table = report::table(&header);
+        for point in &self.points {
+            table.add_row([
+                point.epsilon.to_string(),
+                point.users.to_string(),
+                point.best.to_string(),
+                format!("{:.1}", point.law),
+                format!("{:.3}", point.ratio),
+                significant(point.scaled_mse, 6),
+                significant(point.bound, 6),
+                report::percent(point.excess),
+                format!("{} to {}", point.plateau.low, point.plateau.high),
+                significant(point.one_stage, 6),
+            ]);
+        }
+        format!(
+            "{}\n{table}\nlaw: √(c·V₁·n); plateau: sizes that {} replications cannot tell from the best\n",
+            settings.title,
+            grouped(settings.plateau_replications.0)
+        )
+    }
+}
+
+impl Point {
+    fn new(epsilon: f64, users: u64, distances: &Distances) -> anyhow::Result<Self> {
+        let private = Epsilon::new(epsilon)?;
+        let found = best_first_stage(private, users, distances)?;
+        let law = first_stage_law(private, users, distances)?;
+        let bound = one_stage_variance(private, 0.0);
+        let [low, high] = found.plateau;
+        Ok(Self {
+            epsilon,
+            users,
+            best: found.first_stage,
+            law,
+            ratio: found.first_stage as f64 / law,
+            scaled_mse: found.scaled_mse,
+            bound,
+            excess: found.scaled_mse / bound - 1.0,
+            plateau: Plateau { low, high },
+            one_stage: found.one_stage,
+        })
+    }
+}
+
+/// n·MSE at sizes in equal ratios, and at every size near the best.
+fn curve(settings: &Growth, best: u64) -> anyhow::Result<Vec<Place>> {
+    let curve = &settings.curve;
+    let (from, to, last) = (curve.from.0 as f64, curve.to.0 as f64, (curve.sizes.0 - 1) as f64);
+    let ratios = (0..curve.sizes.0).map(|i| (from * (to / from).powf(i as f64 / last)).round() as u64);
+    let reach = (NEAR * best as f64).round() as u64;
+    let near = (best - reach..=best + reach).filter(|size| (curve.from.0..=curve.to.0).contains(size));
+    let sizes: BTreeSet<u64> = ratios.chain(near).collect();
+    let (model, users, epsilon) = (Gaussian::new(1.0)?, curve.users.0, Epsilon::new(curve.epsilon)?);
+    let at = |size: u64| {
+        let exact = Exact::new(&model, settings.distance)?;
+        let estimator = TwoStage::new(epsilon, 0.0, size)?;
+        let errors = exact.best(&estimator, users, || Errors::new(settings.distance))?.gather;
+        let noise = users as f64 * errors.simulation_error(settings.plateau_replications.0);
+        Ok(Place { size, scaled_mse: users as f64 * errors.mse(), noise })
+    };
+    let sizes: Vec<u64> = sizes.into_iter().collect();
+    sizes.into_par_iter().map(at).collect()
+}
