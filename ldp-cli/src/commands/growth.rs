@@ -47,6 +47,25 @@ pub struct Point {
 struct Plateau {
     low: u64,
     high: u64,
+    /// Whether the search for its ends stopped at `low` or `high` while still on it: it then reaches at least so far.
+    open_low: bool,
+    open_high: bool,
+}
+
+impl Plateau {
+    /// The ends of a plateau are sought between a thirtieth and thirty times the best, up to half of the users.
+    const REACH: u64 = 30;
+
+    fn new([low, high]: [u64; 2], best: u64, users: u64) -> Self {
+        let (least, most) = ((best / Self::REACH).max(1), best.saturating_mul(Self::REACH).min(users / 2));
+        Self { low, high, open_low: low <= least, open_high: high >= most }
+    }
+
+    /// For people: an end that was not found is only a bound.
+    fn text(self) -> String {
+        let (below, above) = (if self.open_low { "≤ " } else { "" }, if self.open_high { "≥ " } else { "" });
+        format!("{below}{} to {above}{}", self.low, self.high)
+    }
 }
 
 /// n·MSE at one size of the first stage.
@@ -106,20 +125,21 @@ impl Found {
             series.push(line(name.into(), along(|point| point.law), true));
         }
         let drawn = settings.curve.epsilon;
-        let few = of(drawn).next();
-        if let Some(few) = few {
-            let slope = few.best as f64 / (few.users as f64).ln();
-            let most = of(drawn).map(|point| point.users).max().unwrap_or(few.users);
-            let steps = 40;
-            let ratio = most as f64 / few.users as f64;
-            let users = (0..=steps).map(|i| few.users as f64 * ratio.powf(f64::from(i) / f64::from(steps)));
+        // A logarithm through the point of the curve: what a simulation may take the growth for.
+        if let (Some(here), Some(few), Some(many)) = (self.drawn(settings), of(drawn).next(), of(drawn).next_back()) {
+            let slope = here.best as f64 / (here.users as f64).ln();
+            let (from, to, steps) = (few.users as f64, many.users as f64, 40);
+            let users = (0..=steps).map(|i| from * (to / from).powf(f64::from(i) / f64::from(steps)));
             let points = users.map(|users| (users, slope * users.ln())).collect();
             let label = format!("{}·log n", significant(slope, 3));
             series.push(Series { label, points, reference: true, marks: false });
         }
-        let band = of(drawn)
+        // Only where both of its ends are known.
+        let known = |point: &&Point| !point.plateau.open_low && !point.plateau.open_high;
+        let band: Vec<_> = of(drawn)
+            .filter(known)
             .map(|point| (point.users as f64, point.plateau.low as f64, point.plateau.high as f64))
-            .collect::<Vec<_>>();
+            .collect();
         let xs = self.points.iter().map(|point| point.users as f64);
         let ys = series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
         let ys = ys.chain(band.iter().flat_map(|&(_, low, high)| [low, high]));
@@ -129,7 +149,7 @@ impl Found {
             x: Axis::new("users n", Scale::Log, xs),
             y: Axis::new("size of the first stage", Scale::Log, ys),
             bands: vec![Band {
-                label: format!("what {replications} replications cannot tell apart"),
+                label: format!("{replications} replications cannot tell apart, ε = {drawn}"),
                 points: band,
                 of: settings.epsilon.iter().position(|&epsilon| epsilon == drawn).unwrap_or(0),
             }],
@@ -175,7 +195,7 @@ impl Found {
 
     /// The table for people.
     pub fn human(&self, settings: &Growth) -> String {
-        let header = ["ε", "users", "best", "law", "best / law", "n·MSE", "bound", "excess", "plateau", "one stage"];
+        let header = ["ε", "users", "best", "law", "best / law", "n·MSE", "excess", "one stage", "plateau"];
         let mut table = report::table(&header);
         for point in &self.points {
             table.add_row([
@@ -185,14 +205,14 @@ impl Found {
                 format!("{:.1}", point.law),
                 format!("{:.3}", point.ratio),
                 significant(point.scaled_mse, 6),
-                significant(point.bound, 6),
                 report::percent(point.excess),
-                format!("{} to {}", point.plateau.low, point.plateau.high),
                 significant(point.one_stage, 6),
+                point.plateau.text(),
             ]);
         }
         format!(
-            "{}\n{table}\nlaw: √(c·V₁·n); plateau: sizes that {} replications cannot tell from the best\n",
+            "{}\n{table}\nlaw: √(c·V₁·n); plateau: sizes that {} replications cannot tell from the best; excess: of n·MSE over \
+             its limit V; ≤, ≥: the plateau goes on beyond\n",
             settings.title,
             grouped(settings.plateau_replications.0)
         )
@@ -205,7 +225,6 @@ impl Point {
         let found = best_first_stage(private, users, distances)?;
         let law = first_stage_law(private, users, distances)?;
         let bound = one_stage_variance(private, 0.0);
-        let [low, high] = found.plateau;
         Ok(Self {
             epsilon,
             users,
@@ -215,7 +234,7 @@ impl Point {
             scaled_mse: found.scaled_mse,
             bound,
             excess: found.scaled_mse / bound - 1.0,
-            plateau: Plateau { low, high },
+            plateau: Plateau::new(found.plateau, found.first_stage, users),
             one_stage: found.one_stage,
         })
     }
@@ -239,4 +258,88 @@ fn curve(settings: &Growth, best: u64) -> anyhow::Result<Vec<Place>> {
     };
     let sizes: Vec<u64> = sizes.into_iter().collect();
     sizes.into_par_iter().map(at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::{BUNDLED, Count, Curve, Study};
+    use std::fs;
+    use std::path::Path;
+
+    /// The bundled study with fewer points.
+    fn reduced(epsilon: &[f64], users: &[u64]) -> Growth {
+        let Study::FirstStageGrowth(settings) = BUNDLED[0].study().unwrap();
+        Growth { epsilon: epsilon.to_vec(), users: users.iter().copied().map(Count).collect(), ..settings }
+    }
+
+    fn found(settings: &Growth, threads: usize) -> Found {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| Found::new(settings, true)).unwrap()
+    }
+
+    fn document(path: &str) -> String {
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(path)).unwrap()
+    }
+
+    #[test]
+    fn the_law_holds_to_two_per_cent_from_a_million_users_on() {
+        let curve = Curve { epsilon: 1.0, users: Count(1_000_000), from: Count(20), to: Count(22), sizes: Count(2) };
+        let settings = Growth { curve, ..reduced(&[0.5, 1.0, 2.0], &[1_000_000, 1_000_000_000]) };
+        for point in found(&settings, 2).points {
+            assert!(
+                (point.ratio - 1.0).abs() < 0.02,
+                "{} at {} users, ε = {}",
+                point.ratio,
+                point.users,
+                point.epsilon
+            );
+            // 2√(c·V₁/n), which is twice the law over n.
+            let excess = 2.0 * point.law / point.users as f64;
+            assert!((point.excess / excess - 1.0).abs() < 0.03, "{} is not {excess}", point.excess);
+        }
+    }
+
+    #[test]
+    fn the_page_shows_what_is_found_on_any_number_of_threads() {
+        let settings = reduced(&[1.0, 2.0], &[1000, 10_000]);
+        let (once, again) = (found(&settings, 2), found(&settings, 1));
+        let bytes = |found: &Found| {
+            let charts = found.growth_chart(&settings).svg() + &found.curve_chart(&settings).svg();
+            serde_json::to_string(&found.points).unwrap() + &charts + &found.human(&settings)
+        };
+        assert!(bytes(&once) == bytes(&again));
+        assert!(once.curve_chart(&settings).svg() == document("figures/first-stage-curve.svg"));
+        let page = document("first-stage-growth.md");
+        for point in &once.points {
+            let row = row(point);
+            assert!(page.contains(&row), "not in the page: {row}");
+        }
+        let text = once.human(&settings);
+        assert!(text.contains("190 to 554") && text.contains("≤ 4 to 166"), "{text}");
+    }
+
+    /// A row of the table in the page.
+    fn row(point: &Point) -> String {
+        format!(
+            "| {} | {:e} | {} | {:.1} | {:.3} | {:.4} | {:.4} | {} |",
+            point.epsilon,
+            point.users,
+            point.best,
+            point.law,
+            point.ratio,
+            point.scaled_mse,
+            point.one_stage,
+            point.plateau.text()
+        )
+    }
+
+    #[test]
+    fn an_end_that_was_not_found_is_a_bound() {
+        let text = |ends, best, users| Plateau::new(ends, best, users).text();
+        assert_eq!(text([190, 554], 305, 10_000), "190 to 554");
+        assert_eq!(text([4, 166], 134, 1000), "≤ 4 to 166");
+        assert_eq!(text([2964, 2_667_930], 88_931, 1_000_000_000), "≤ 2964 to ≥ 2667930");
+        assert_eq!(text([30, 50], 40, 100), "30 to ≥ 50");
+    }
 }
