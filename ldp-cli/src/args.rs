@@ -73,6 +73,13 @@ The noise comes from the system's generator; with --seed it can be repeated and 
 marked as not private. A file is read once into a temporary file without a name; memory does
 not grow with the number of rows.";
 
+const REPRODUCE_EXAMPLES: &str = "Examples:
+  ldp reproduce first-stage-growth --out growth
+  ldp reproduce first-stage-growth --out growth --format csv
+
+The folder gets record.json (settings and results), data.csv and the figures: the same bytes on any
+number of threads. What differs between runs, such as the time taken, is in run.json.";
+
 const COMPLETIONS_EXAMPLES: &str = "Examples:
   ldp completions bash > ~/.local/share/bash-completion/completions/ldp
   ldp completions fish > ~/.config/fish/completions/ldp.fish";
@@ -147,6 +154,9 @@ pub enum Command {
     /// Run a protocol on data, one row per user
     #[command(after_long_help = help_tail(ESTIMATE_EXAMPLES))]
     Estimate(Estimate),
+    /// Run a bundled study again: its numbers and figures, into a folder
+    #[command(after_long_help = help_tail(REPRODUCE_EXAMPLES))]
+    Reproduce(Reproduce),
     /// Print a completion script for a shell
     #[command(after_long_help = help_tail(COMPLETIONS_EXAMPLES))]
     Completions {
@@ -172,7 +182,7 @@ pub enum Kind {
     Models,
     /// Protocols
     Estimators,
-    /// Bundled studies: none yet
+    /// Bundled studies
     Studies,
 }
 
@@ -305,6 +315,17 @@ pub struct Plan {
     /// Promise the average over all means that there can be, instead of the worst
     #[arg(long)]
     pub average: bool,
+}
+
+/// `ldp reproduce`.
+#[derive(ClapArgs)]
+pub struct Reproduce {
+    /// The study, one of 'ldp list studies'
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The folder for its results; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// Which interval is reported.

@@ -15,6 +15,7 @@ mod progress;
 mod registry;
 mod report;
 mod spec;
+mod study;
 mod sweep;
 
 use clap::Parser;

@@ -56,9 +56,59 @@ impl Drop for Output {
     }
 }
 
+/// A folder for results, made before the work begins. If it comes to nothing, a folder that was not there before is taken
+/// away again; the files in it are opened after it, so that they are gone by then.
+pub struct Folder {
+    path: PathBuf,
+    flag: &'static str,
+    fresh: bool,
+}
+
+impl Folder {
+    /// Makes the folder that `flag` names, unless it is there.
+    pub fn open(flag: &'static str, path: &Path) -> anyhow::Result<Self> {
+        let fresh = !path.exists();
+        anyhow::ensure!(fresh || path.is_dir(), "{flag} {}: this is not a folder", path.display());
+        fs::create_dir_all(path).map_err(OutputError).with_context(|| format!("{flag} {}", path.display()))?;
+        Ok(Self { path: path.to_owned(), flag, fresh })
+    }
+
+    /// Opens a file in it.
+    pub fn file(&self, name: &str) -> anyhow::Result<Output> {
+        Output::open(self.flag, &self.path.join(name))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.fresh {
+            // Only an empty folder can be removed like this: results stay.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_stays_only_with_something_in_it() {
+        let within = tempfile::tempdir().unwrap();
+        let path = within.path().join("deep/results");
+        let folder = Folder::open("--out", &path).unwrap();
+        let file = folder.file("data.csv").unwrap();
+        assert!(path.join("data.csv").exists());
+        drop(file);
+        drop(folder);
+        assert!(!path.exists());
+        let folder = Folder::open("--out", &path).unwrap();
+        folder.file("data.csv").unwrap().write(|out| out.write_all(b"1")).unwrap();
+        drop(folder);
+        assert_eq!(fs::read_to_string(path.join("data.csv")).unwrap(), "1");
+        let error = Folder::open("--out", &path.join("data.csv")).err().unwrap();
+        assert!(error.to_string().ends_with("data.csv: this is not a folder"), "{error}");
+    }
 
     #[test]
     fn a_file_is_emptied_only_to_be_filled() {

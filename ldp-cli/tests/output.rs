@@ -9,7 +9,7 @@ use common::{Folder, ldp};
 use serde_json::Value;
 
 const SIMULATE: &str = "simulate --estimator one-stage --theta 0.5 --users 1000 --epsilon 1 --replications 100";
-const COMMANDS: [&str; 7] = ["list", "simulate", "risk", "plan", "estimate", "completions", "man"];
+const COMMANDS: [&str; 8] = ["list", "simulate", "risk", "plan", "estimate", "reproduce", "completions", "man"];
 
 /// Exit code and standard error of a run whose standard output goes to `stdout`.
 fn run_into(arguments: &str, stdout: impl Into<Stdio>) -> (Option<i32>, String) {

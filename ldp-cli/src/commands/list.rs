@@ -3,8 +3,10 @@
 use crate::args::{Common, Format, Kind};
 use crate::registry::{ESTIMATORS, Entry, Key, MECHANISMS, MODELS};
 use crate::report;
+use crate::study;
 use serde::Serialize;
 use serde_json::json;
+use std::borrow::Cow;
 
 /// Prints every name with its keys and defaults.
 pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
@@ -12,7 +14,7 @@ pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
         (Kind::Estimators, "estimators", rows(ESTIMATORS)),
         (Kind::Models, "models", rows(MODELS)),
         (Kind::Mechanisms, "mechanisms", rows(MECHANISMS)),
-        (Kind::Studies, "studies", Vec::new()),
+        (Kind::Studies, "studies", studies()?),
     ];
     let wanted = || sections.iter().filter(|(kind, ..)| what.is_none_or(|wanted| wanted == *kind));
     let text = match common.format {
@@ -28,7 +30,7 @@ pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
             for (_, title, rows) in wanted() {
                 for row in rows {
                     let keys: Vec<_> = row.keys.iter().map(|key| format!("{}={}", key.name, key.default)).collect();
-                    writer.write_record([title, row.name, &keys.join(","), row.summary])?;
+                    writer.write_record([title, row.name, &keys.join(","), &*row.summary])?;
                 }
             }
             String::from_utf8(writer.into_inner()?)?
@@ -41,19 +43,27 @@ pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
 #[derive(Serialize)]
 struct Row {
     name: &'static str,
-    summary: &'static str,
+    summary: Cow<'static, str>,
     keys: &'static [Key],
 }
 
 fn rows<B>(table: &[Entry<B>]) -> Vec<Row> {
-    table.iter().map(|entry| Row { name: entry.name, summary: entry.summary, keys: entry.keys }).collect()
+    table.iter().map(|entry| Row { name: entry.name, summary: entry.summary.into(), keys: entry.keys }).collect()
+}
+
+/// The title of a study is in its file.
+fn studies() -> anyhow::Result<Vec<Row>> {
+    let row = |bundled: &study::Bundled| {
+        Ok(Row { name: bundled.name, summary: bundled.study()?.title().to_owned().into(), keys: &[] })
+    };
+    study::BUNDLED.iter().map(row).collect()
 }
 
 fn table(rows: &[Row]) -> String {
     let mut table = report::table(&["name", "keys (default)", "what it is"]);
     for row in rows {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("{} ({}): {}", key.name, key.default, key.help)).collect();
-        table.add_row([row.name, &keys.join("\n"), row.summary]);
+        table.add_row([row.name, &keys.join("\n"), &*row.summary]);
     }
     table.to_string()
 }

@@ -2,9 +2,11 @@
 
 mod estimate;
 mod fisher;
+mod growth;
 mod list;
 mod manual;
 mod plan;
+mod reproduce;
 mod risk;
 mod risk_sweep;
 mod setting;
@@ -25,6 +27,7 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
         Command::Plan(plan) => plan::run(&common, &plan),
         Command::Fisher(fisher) => fisher::run(&common, &fisher),
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
+        Command::Reproduce(reproduce) => reproduce::run(&common, &reproduce),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { out } => manual::man(out.as_deref()),
     }

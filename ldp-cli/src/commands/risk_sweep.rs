@@ -265,7 +265,7 @@ fn shown(value: Value) -> String {
 }
 
 /// 50,000 rather than 50000.
-fn grouped(count: u64) -> String {
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

@@ -14,6 +14,9 @@ const RIPPLES: u64 = 300_000;
 /// A block: the ripples repeat after about half as many sizes.
 const BLOCK: u64 = 8;
 
+/// How many times smaller or larger than the best size the ends of its [plateau](BestFirstStage::plateau) are sought.
+pub const PLATEAU_REACH: u64 = 10_000;
+
 /// How far, in σ, a start may be from the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distances {
@@ -236,8 +239,8 @@ impl Curve<'_> {
             }
             Ok(inside)
         };
-        let low = end(best, (best / 30).max(1))?;
-        let high = end(best, best.saturating_mul(30).min(self.users / 2))?;
+        let low = end(best, (best / PLATEAU_REACH).max(1))?;
+        let high = end(best, best.saturating_mul(PLATEAU_REACH).min(self.users / 2).max(best))?;
         Ok([low, high])
     }
 }

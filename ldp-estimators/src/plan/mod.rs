@@ -25,7 +25,7 @@ mod prior;
 mod protocol;
 mod request;
 
-pub use first_stage::{BestFirstStage, Distances, best_first_stage, first_stage_law};
+pub use first_stage::{BestFirstStage, Distances, PLATEAU_REACH, best_first_stage, first_stage_law};
 pub use outlook::Outlook;
 pub use prior::{Criterion, Prior};
 pub use protocol::{Kind, Protocol};

@@ -63,7 +63,7 @@ impl Outlook {
         let exact = Exact::new(model, theta)?;
         let summed = match effort {
             Effort::Rough => exact.goal(1e-3)?.resolution(5.0, 1.0).most(1 << 20).rough(estimator, users, empty)?,
-            Effort::Fine => exact.goal(1e-7)?.most(1 << 20).resolution(32.0, 1e-3).best(estimator, users, empty)?,
+            Effort::Fine => exact.goal(1e-7)?.most(1 << 20).resolution(20.0, 1e-3).best(estimator, users, empty)?,
         };
         let (errors, intervals) = (summed.gather.errors(), &summed.gather.intervals()[0]);
         // Divided by what was summed: on a lattice the probabilities add up to one only to its resolution.

@@ -1,0 +1,77 @@
+//! `ldp reproduce`: runs a bundled study again.
+
+use super::{growth, pool};
+use crate::args::{Common, Format, Reproduce};
+use crate::nearest::nearest;
+use crate::output::Folder;
+use crate::report;
+use crate::study::{BUNDLED, Bundled, Study};
+use anyhow::Context;
+use serde::Serialize;
+use serde_json::json;
+use std::time::Instant;
+
+/// The version of the form of `record.json`.
+const SCHEMA: u32 = 1;
+
+/// What is in the folder. All are opened before the work begins.
+const FILES: [&str; 5] = ["record.json", "data.csv", "growth.svg", "curve.svg", "run.json"];
+
+/// What `record.json` holds.
+#[derive(Serialize)]
+struct Record<'a, S, P> {
+    schema: u32,
+    command: &'static str,
+    version: &'static str,
+    study: &'static str,
+    settings: &'a S,
+    points: &'a [P],
+}
+
+/// Runs the study, fills the folder and prints the table.
+pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
+    let bundled = find(&args.name)?;
+    let study = bundled.study().with_context(|| format!("study {}", bundled.name))?;
+    match study {
+        Study::FirstStageGrowth(settings) => {
+            let folder = Folder::open("--out", &args.out)?;
+            let files = FILES.map(|name| folder.file(name)).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+            let started = Instant::now();
+            let pool = pool(common)?;
+            let found = pool.install(|| growth::Found::new(&settings, common.quiet))?;
+            let record = Record {
+                schema: SCHEMA,
+                command: "reproduce",
+                version: env!("CARGO_PKG_VERSION"),
+                study: bundled.name,
+                settings: &settings,
+                points: &found.points,
+            };
+            let data = report::lines(&found.points)?;
+            let run = json!({ "seconds": started.elapsed().as_secs_f64(), "threads": pool.current_num_threads() });
+            let texts = [
+                serde_json::to_string_pretty(&record)? + "\n",
+                data.clone(),
+                found.growth_chart(&settings).svg(),
+                found.curve_chart(&settings).svg(),
+                serde_json::to_string_pretty(&run)? + "\n",
+            ];
+            for (file, text) in files.into_iter().zip(texts) {
+                file.write(|out| out.write_all(text.as_bytes()))?;
+            }
+            match common.format {
+                Format::Csv => Ok(report::write(&data)?),
+                _ => report::record(common.format, &record, || found.human(&settings)),
+            }
+        }
+    }
+}
+
+/// The study of this name.
+fn find(name: &str) -> anyhow::Result<&'static Bundled> {
+    BUNDLED.iter().find(|bundled| bundled.name == name).with_context(|| {
+        let names = || BUNDLED.iter().map(|bundled| bundled.name);
+        let hint = nearest(name, names()).map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default();
+        format!("there is no study '{name}'{hint}, there are: {}", names().collect::<Vec<_>>().join(", "))
+    })
+}
