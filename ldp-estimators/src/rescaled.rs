@@ -74,6 +74,10 @@ where
 {
     #[inline(always)]
     fn scale(&self, step: StepOf<E>) -> Result<StepOf<E>> {
+        // The unit of the data is σ already: an exact sum comes here for every tally.
+        if self.sigma == 1.0 {
+            return Ok(step);
+        }
         Ok(match step {
             Step::Ask { round, state } => {
                 Step::Ask { round: round.try_map(|question| question.rescale(self.sigma))?, state }

@@ -193,9 +193,12 @@ fn first(from: u64, to: u64, holds: impl Fn(u64) -> Result<bool>) -> Result<u64>
 }
 
 impl Rescale for SignStage {
+    #[inline]
     fn rescale(self, factor: f64) -> Result<Self> {
-        let question = self.question.rescale(factor)?;
-        let stage = Self::try_from(Raw { question, scale: self.scale * factor, answers: self.answers })?;
+        let (question, scale) = (self.question.rescale(factor)?, self.scale * factor);
+        require(scale > 0.0 && scale.is_finite(), "scale", "positive and finite", scale)?;
+        // What the count says in units of σ does not change.
+        let stage = Self { question, scale, ..self };
         match stage.estimate() {
             Some(value) => require(value.is_finite(), "a rescaled estimate", "finite", value).map(|()| stage),
             None => Ok(stage),
