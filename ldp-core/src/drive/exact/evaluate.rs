@@ -6,7 +6,7 @@ use crate::error::{Result, require};
 use crate::inference::{Inference, IntervalKind, check_level};
 use crate::model::{Cdf, Draw};
 
-/// Up to so many tallies the median width is an atom of the distribution; beyond, it is right to four digits.
+/// Up to so many tallies quantiles are atoms of the distribution; beyond, they are right to four digits.
 const FEW_TALLIES: u64 = 1 << 21;
 
 /// Points per standard deviation of a lattice on which coverage is right to a thousandth.
@@ -70,7 +70,8 @@ pub struct Evaluation {
 /// Works out the risk of an estimator.
 ///
 /// Two passes: the first adds up moments, coverage and histograms, the second finds the quantiles in the bins that the
-/// histograms point to. So nothing has to be kept, and quantiles are still atoms of the distribution.
+/// histograms point to. So nothing has to be kept, and quantiles are still atoms of the distribution. Of more than two
+/// million tallies quantiles are read off the histograms instead, to four digits.
 ///
 /// ```
 /// use ldp_core::conformance::Dummy;
@@ -107,20 +108,29 @@ pub fn evaluate<E: Countable, M: Draw + Cdf + ?Sized>(
         widths: vec![Histogram::new(); kinds.len()],
     };
     let Summed { gather: first, lost, mse_error, tallies, method } = exact.best(estimator, users, empty)?;
-    // Widths are dear: among many the histogram knows the median well enough.
-    let few = tallies <= FEW_TALLIES;
-    let empty = || Second {
-        risk: Risk::new(wanted.truth, wanted.level, if few { kinds } else { &[] }),
-        errors: wanted.quantiles.iter().map(|&level| first.errors.find(level)).collect(),
-        widths: first.widths.iter().map(|widths| widths.find(0.5)).collect(),
+    // Among many the histograms know quantiles well enough, and a second pass would take as long as the first.
+    let second = if tallies <= FEW_TALLIES {
+        let empty = || Second {
+            risk: Risk::new(wanted.truth, wanted.level, kinds),
+            errors: wanted.quantiles.iter().map(|&level| first.errors.find(level)).collect(),
+            widths: first.widths.iter().map(|widths| widths.find(0.5)).collect(),
+        };
+        Some(exact.best(estimator, users, empty)?.gather)
+    } else {
+        None
     };
-    let second = exact.best(estimator, users, empty)?.gather;
-    let quantiles = wanted.quantiles.iter().zip(second.errors);
+    let (quantiles, medians): (Vec<f64>, Vec<f64>) = match second {
+        Some(Second { errors, widths, .. }) => {
+            let atom = |atoms: quantiles::Wanted| atoms.quantile().unwrap_or(f64::INFINITY);
+            (errors.into_iter().map(atom).collect(), widths.into_iter().map(atom).collect())
+        }
+        None => (
+            wanted.quantiles.iter().map(|&level| first.errors.quantile(level)).collect(),
+            first.widths.iter().map(|widths| widths.quantile(0.5)).collect(),
+        ),
+    };
     let errors = *first.risk.errors();
     let mass = errors.mass();
-    let medians = second.widths.into_iter().zip(&first.widths).map(|(atoms, histogram)| {
-        if few { atoms.quantile().unwrap_or(f64::INFINITY) } else { histogram.quantile(0.5) }
-    });
     let intervals = first.risk.intervals().iter().zip(medians).map(|(sums, median_width)| IntervalRisk {
         kind: sums.kind,
         coverage: sums.covered / mass,
@@ -138,7 +148,7 @@ pub fn evaluate<E: Countable, M: Draw + Cdf + ?Sized>(
         mse_error,
         lost,
         tallies,
-        quantiles: quantiles.map(|(&level, found)| (level, found.quantile().unwrap_or(f64::INFINITY))).collect(),
+        quantiles: wanted.quantiles.iter().copied().zip(quantiles).collect(),
         intervals: intervals.collect(),
         notes: first.risk.notes(),
     })
