@@ -1,16 +1,13 @@
 //! The two largest of four multinomial counts: the exact law of which they are.
 
 use crate::bitwise_pilot::Leaders;
-use ldp_core::special::binomial;
+use ldp_core::special::binomial::Probabilities;
 
 /// Of a binomial count each tail is cut where its probability is proved to be below $e^{-CUT}$.
 const CUT: f64 = 64.0;
 
 /// At most this much of a law is not summed: for each of three splits two tails of three counts, $18 e^{-CUT}$.
 pub(crate) const LOST: f64 = 3e-27;
-
-/// After so many steps of a recurrence the next probability is computed anew.
-const STEPS: u64 = 64;
 
 /// The ways to split four residues into two pairs.
 const SPLITS: [[[usize; 2]; 2]; 3] = [[[0, 1], [2, 3]], [[0, 2], [1, 3]], [[0, 3], [1, 2]]];
@@ -101,39 +98,16 @@ impl Count {
     /// The law of how many of `trials` have the first of two things that happen in proportion to `weights`.
     ///
     /// By Bernstein's inequality $P(\lvert C - np\rvert \ge t) \le 2e^{-t^2/(2v + 2t/3)}$ with v = np(1−p): what is left
-    /// out has at most $2e^{-CUT}$. Probabilities go outwards from the mode, where one that underflows has only smaller
-    /// ones beyond it.
+    /// out has at most $2e^{-CUT}$. In closed form, because windows are made by the thousand: a search for the ends of
+    /// Chernoff's would take longer than the law inside.
     fn fill(&mut self, trials: u64, weights: [f64; 2]) {
         let n = trials as f64;
         let [share, other] = weights.map(|weight| weight / (weights[0] + weights[1]));
-        let odds = weights[0] / weights[1];
         let reach = CUT / 3.0 + (CUT * CUT / 9.0 + 2.0 * CUT * n * share * other).sqrt() + 1.0;
         let (first, last) = ((n * share - reach).max(0.0) as u64, trials.min((n * share + reach) as u64));
-        // The rarer of the two keeps its digits: a share of 1 − 1e-20 would round to one.
-        let anew = |count: u64| {
-            if share <= other {
-                binomial::pmf(count, trials, share)
-            } else {
-                binomial::pmf(trials - count, trials, other)
-            }
-        };
         (self.trials, self.first) = (trials, first);
         self.law.clear();
-        self.law.resize((last - first + 1) as usize, 0.0);
-        let mode = ((n * share) as u64).clamp(first, last);
-        let mut value = anew(mode);
-        self.law[(mode - first) as usize] = value;
-        for count in mode + 1..=last {
-            let ratio = odds * (trials - count + 1) as f64 / count as f64;
-            value = if (count - mode) % STEPS == 0 { anew(count) } else { value * ratio };
-            self.law[(count - first) as usize] = value;
-        }
-        value = self.law[(mode - first) as usize];
-        for count in (first..mode).rev() {
-            let ratio = (count + 1) as f64 / (odds * (trials - count) as f64);
-            value = if (mode - count) % STEPS == 0 { anew(count) } else { value * ratio };
-            self.law[(count - first) as usize] = value;
-        }
+        self.law.extend(Probabilities::new(trials, [other, share], first, last, 1).map(|(_, probability)| probability));
     }
 
     /// P(C = count), zero where it is cut off.
@@ -168,6 +142,7 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ldp_core::special::binomial;
 
     /// Every tally, weighed by its probability: factorials and powers, of which 170! is the last that is a number.
     fn enumerated(users: u64, p: [f64; 4], least: u64) -> [[[f64; 2]; 4]; 4] {

@@ -107,7 +107,7 @@ fn requests() -> Vec<Asked> {
 
 /// Mean finite half-width within 2 % of the promise, coverage within one point of it, at the mean where the plan promises
 /// least, and the stated margin over half and half. The standard error of a coverage from 20,000 replications is 0.15 to
-/// 0.2 points, that of a mean width well below 1 %, so a wrong promise shows; a promise made for 5 % fewer users does.
+/// 0.2 points, that of a mean width well below 1 %, so a wrong promise shows; one made for a tenth fewer users does.
 #[test]
 fn plans_keep_their_promises() {
     let mut kinds = Vec::new();
@@ -123,7 +123,7 @@ fn plans_keep_their_promises() {
         assert!((found / promised - 1.0).abs() < 0.02, "{what}: {found}, promised {promised}");
         assert!((coverage - plan.outlook.coverage).abs() < 0.01, "{what}: {coverage}, {:?}", plan.outlook);
         assert!(coverage > level - 0.01, "{what}: {coverage}");
-        // The mutant: the same promise with 5 % fewer users would not be kept, where it is the width that binds.
+        // The mutant: the same promise with a tenth fewer users would not be kept, where it is the width that binds.
         if found > 0.99 * half_width && matches!(plan.protocol, Protocol::TwoStage { .. } | Protocol::OneStage { .. }) {
             let fewer = simulate(&plan.protocol, level, (epsilon, sigma), plan.users * 9 / 10, plan.worst_mean, 99);
             let wider = 0.5 * fewer.coverage()[0].width.mean();
@@ -136,8 +136,8 @@ fn plans_keep_their_promises() {
     assert!(kinds.contains(&Kind::TwoStage) && kinds.contains(&Kind::ThreeStage), "{kinds:?}");
 }
 
-/// The plan is better than half and half, by what it says: simulated at the mean where each promises least, the ratio is
-/// within 5 % of the stated one.
+/// The plan is not worse than half and half, and what it says about that can be seen: simulated, the half-width of two
+/// stages half and half is within 3 % of the stated one, wherever widths and not rare errors rule the plan.
 fn beats_half_and_half(plan: &Plan, level: f64, known: (Epsilon, f64), what: &str) {
     let Some(naive) = plan.naive else { return };
     let Some(margin) = naive.margin else {
@@ -145,11 +145,10 @@ fn beats_half_and_half(plan: &Plan, level: f64, known: (Epsilon, f64), what: &st
         return;
     };
     assert!(margin > -0.002, "{what}: {margin}");
-    // Where widths rule both, they can be seen in a simulation; rare errors cannot.
-    let spread = |half: f64, mse: f64| half > 1.9 * mse.sqrt();
-    let own = plan.outlook.half_width().unwrap();
     let other = naive.outlook.half_width().unwrap();
-    if naive.protocol.kind() == Kind::TwoStage && level == 0.95 && spread(own, plan.outlook.mse) {
+    // At 95 % a half-width is 1.96 standard deviations: more than 1.9 means that no rare error rules.
+    let by_width = plan.outlook.half_width().unwrap() > 1.9 * plan.outlook.mse.sqrt();
+    if naive.protocol.kind() == Kind::TwoStage && level == 0.95 && by_width {
         let summary = simulate(&naive.protocol, level, known, plan.users, plan.worst_mean, 77);
         let found = 0.5 * summary.coverage()[0].width.mean();
         assert!((found / other - 1.0).abs() < 0.03, "{what}: half and half has {found}, stated {other}");
@@ -204,7 +203,7 @@ fn the_unit_does_not_matter_and_more_knowledge_needs_fewer_users() {
     assert!((sum - 1.0).abs() < 1e-12, "{shares:?}");
 }
 
-/// 305, not the 306 of an even grid: the exact minimum at ε = 1, δ = 1/2 and 10,000 users. And a worst case is not better
+/// 305, a hair below 306: the exact minimum at ε = 1, δ = 1/2 and 10,000 users. And a worst case is not better
 /// than its worst distance.
 #[test]
 fn the_best_first_stage_is_found_exactly() {

@@ -1,5 +1,6 @@
 //! How the users of a protocol are best split.
 
+use super::gauss::GAUSS;
 use super::outlook::{Effort, Outlook};
 use super::pilots::Pilots;
 use super::prior::{Criterion, Prior};
@@ -9,14 +10,6 @@ use ldp_core::special::normal;
 use ldp_core::{Error, Result};
 use rayon::prelude::*;
 use std::f64::consts::PI;
-
-/// Gauss and Legendre's rule of four points on [0, 1].
-const GAUSS: [(f64, f64); 4] = [
-    (0.173_927_422_568_726_93, 0.069_431_844_202_973_71),
-    (0.326_072_577_431_273_07, 0.330_009_478_207_571_87),
-    (0.326_072_577_431_273_07, 0.669_990_521_792_428_1),
-    (0.173_927_422_568_726_93, 0.930_568_155_797_026_3),
-];
 
 /// Where protocols are tried out, over all means of a prior interval.
 pub(super) struct Trial {

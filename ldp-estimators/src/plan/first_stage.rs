@@ -1,5 +1,6 @@
 //! The best first stage of a two-stage protocol.
 
+use super::gauss::GAUSS;
 use crate::{OneStage, TwoStage, one_stage_variance};
 use ldp_core::drive::exact::{Errors, Exact};
 use ldp_core::error::require;
@@ -24,15 +25,6 @@ pub struct Distances {
     places: Vec<(f64, f64)>,
     worst: bool,
 }
-
-/// Gauss and Legendre's rule of five points on [0, 1].
-const GAUSS: [(f64, f64); 5] = [
-    (0.118_463_442_528_094_54, 0.046_910_077_030_668),
-    (0.239_314_335_249_683_23, 0.230_765_344_947_158_45),
-    (0.284_444_444_444_444_44, 0.5),
-    (0.239_314_335_249_683_23, 0.769_234_655_052_841_5),
-    (0.118_463_442_528_094_54, 0.953_089_922_969_332),
-];
 
 impl Distances {
     /// Exactly `distance`.

@@ -18,15 +18,18 @@
 //! ```
 
 mod allocate;
+mod answer;
 mod first_stage;
+mod gauss;
 mod outlook;
 mod pilots;
 mod prior;
 mod protocol;
 mod request;
 
+pub use answer::{Alternative, Naive, Part, Plan, Shares, Warning};
 pub use first_stage::{BestFirstStage, Distances, PLATEAU_REACH, best_first_stage, first_stage_law};
 pub use outlook::Outlook;
 pub use prior::{Criterion, Prior};
 pub use protocol::{Kind, Protocol};
-pub use request::{Alternative, Naive, Part, Plan, Request, Shares, Warning};
+pub use request::Request;

@@ -15,6 +15,9 @@ use std::sync::Mutex;
 /// Beyond this distance in σ a stage cannot find back: what it adds to the risk is its distance.
 const LOST: f64 = 3.0;
 
+/// No two stages end farther than this from where they start, in σ: each inverts a tail of at least 1e-32, 11.9 σ out.
+const FARTHEST: f64 = 25.0;
+
 /// A pilot over a range, with what is already known about it.
 pub(super) struct Pilots {
     prior: Prior,
@@ -101,8 +104,8 @@ impl Pilots {
             let away = theta - found.value();
             // What is so rare that it does not matter to a ten-thousandth counts as if it stayed where the pilot put it,
             // with an infinite interval: both are worse than what would follow.
-            if probability * (away.abs() + 25.0 * ground.sigma).powi(2) < 1e-5 * scale && *probability < 1e-6 {
-                let worst = (away.abs() + 25.0 * ground.sigma).powi(2);
+            if probability * (away.abs() + FARTHEST * ground.sigma).powi(2) < 1e-5 * scale && *probability < 1e-6 {
+                let worst = (away.abs() + FARTHEST * ground.sigma).powi(2);
                 outlook.add(*probability, &Outlook { mse: worst, infinite: 1.0, ..Outlook::default() });
                 continue;
             }

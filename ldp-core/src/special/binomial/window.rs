@@ -5,6 +5,9 @@ use super::{deviance, pmf, two_product};
 /// Probabilities are worked out afresh after so many steps of the recurrence, each of which rounds by about 2e-16.
 const FRESH: u64 = 64;
 
+/// Probabilities from here down are each worked out afresh.
+const TINY: f64 = 1e-290;
+
 /// A binomial law by both of its probabilities: next to one the other one has the digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Law {
@@ -168,7 +171,9 @@ impl Iterator for Probabilities {
             self.fresh_in = FRESH;
         }
         let item = (ones, self.value);
-        self.fresh_in -= 1;
+        // From a value that has underflowed, or has lost digits to it, no ratio leads on: it would stay zero or wrong also
+        // where the law comes back.
+        self.fresh_in = if self.value < TINY { 0 } else { self.fresh_in - 1 };
         self.value *= (self.law.trials - ones) as f64 / (ones + 1) as f64 * self.odds;
         match ones.checked_add(self.stride) {
             Some(next) if next <= self.last => self.next = next,
@@ -232,6 +237,19 @@ mod tests {
             let thinned: Vec<_> = Probabilities::new(trials, [1.0 - p, p], window.first, last, 3).collect();
             assert!(thinned.iter().all(|(ones, _)| (ones - window.first).is_multiple_of(3)));
             assert_eq!(thinned.len() as u64, (last - window.first) / 3 + 1);
+        }
+    }
+
+    #[test]
+    fn a_run_that_begins_at_zero_finds_the_law() {
+        // P(X = 60) of a hundred near-certain trials is 1e-772; that of a hundred is nearly one.
+        let law = [1e-20, 1.0 - 1e-20];
+        let run: Vec<_> = Probabilities::new(100, law, 60, 100, 1).collect();
+        assert_eq!(run[0], (60, 0.0));
+        for (ones, probability) in run {
+            let exact = pmf(100 - ones, 100, 1e-20);
+            let close = if exact > 1e-300 { (probability / exact - 1.0).abs() < 1e-12 } else { probability < 1e-299 };
+            assert!(close, "{ones}: {probability} {exact}");
         }
     }
 
