@@ -150,6 +150,36 @@ pub enum Error {
         /// The error estimated for it.
         error: f64,
     },
+    /// An iteration that did not settle within its limits, or that rounding has spoiled.
+    #[error("{what} did not settle: it reached {} with an error of {}", Short(*value), Short(*error))]
+    Unsettled {
+        /// What was sought.
+        what: &'static str,
+        /// The value it had reached.
+        value: f64,
+        /// The error estimated for it.
+        error: f64,
+    },
+    /// Numbers that must add up to something else.
+    #[error("{what} must add up to {expected}, got {found}")]
+    Sum {
+        /// What is added up.
+        what: &'static str,
+        /// What it must add up to.
+        expected: f64,
+        /// What it adds up to.
+        found: f64,
+    },
+    /// A certificate that does not prove what it claims.
+    #[error("the certificate is refused: {inequality} does not hold, the left side is {}, the right side {}", Short(*left), Short(*right))]
+    Refused {
+        /// What should hold.
+        inequality: &'static str,
+        /// Its left side, as found.
+        left: f64,
+        /// Its right side, as found.
+        right: f64,
+    },
     /// Tallies of questions with different alphabets.
     #[error("a tally over {found} reports does not fit a question with {expected}")]
     TallyAlphabet {

@@ -4,10 +4,10 @@
 //! repeated with a sampler whose parameter is off by 0.05 standard errors of one observation, which it must reject.
 
 use ldp_core::Error;
-use ldp_core::conformance::{ALPHA, goodness_of_fit};
+use ldp_core::conformance::{ALPHA, check_symmetry, goodness_of_fit};
 use ldp_core::model::{
     Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, ManyParameters, Model,
-    Poisson, Score, StudentT,
+    Poisson, Score, StudentT, Symmetry,
 };
 use ldp_core::seed::{Purpose, stream};
 use ldp_core::special::normal;
@@ -228,6 +228,12 @@ fn check_rejects(model: &impl Family, outside: &[f64]) {
     }
 }
 
+/// The family has this symmetry, and says so.
+fn check_symmetric(model: &impl Family, symmetry: Symmetry, thetas: &[f64]) {
+    assert_eq!(model.symmetry(), symmetry);
+    check_symmetry(model, thetas).unwrap();
+}
+
 /// All checks of one family at five parameters.
 fn check(model: &impl Family, thetas: [f64; 5], support: impl Fn(f64) -> Support) {
     for theta in thetas {
@@ -250,6 +256,7 @@ fn line(scale: f64) -> impl Fn(f64) -> Support {
 fn check_location<M: Family>(build: impl Fn(f64) -> Result<M, Error>, name: &str) {
     for scale in [1.0, 0.25] {
         check(&build(scale).unwrap(), LOCATIONS, line(scale));
+        check_symmetric(&build(scale).unwrap(), Symmetry::Location, &LOCATIONS);
     }
     for scale in [1e-300, 1.0, 1e300] {
         check_edges(&build(scale).unwrap(), &FAR);
@@ -340,6 +347,7 @@ fn student_t_tails() {
 
 #[test]
 fn exponential() {
+    check_symmetric(&Exponential, Symmetry::Scale, &[1e-9, 0.3, 1.0, 7.5, 1e12]);
     check(&Exponential, [0.01, 0.4, 1.0, 3.0, 500.0], |scale| Support::Positive { scale });
     check_edges(&Exponential, &SCALES);
     check_rejects(&Exponential, &NOT_POSITIVE);
@@ -348,6 +356,7 @@ fn exponential() {
 
 #[test]
 fn gaussian_scale() {
+    check_symmetric(&GaussianScale, Symmetry::Scale, &[1e-9, 0.3, 1.0, 7.5, 1e12]);
     check(&GaussianScale, [0.01, 0.4, 1.0, 3.0, 500.0], |scale| Support::Line { centre: 0.0, scale });
     check_edges(&GaussianScale, &SCALES);
     check_rejects(&GaussianScale, &NOT_POSITIVE);
@@ -356,6 +365,7 @@ fn gaussian_scale() {
 
 #[test]
 fn bernoulli() {
+    check_symmetric(&Bernoulli, Symmetry::None, &[]);
     check(&Bernoulli, PROBABILITIES, |_| Support::Atoms { end: 2 });
     check_edges(&Bernoulli, &[1e-300, 0.5, 1.0 - f64::EPSILON]);
     check_rejects(&Bernoulli, &[0.0, 1.0, -0.5, 1.5]);
@@ -366,6 +376,7 @@ fn bernoulli() {
 
 #[test]
 fn poisson() {
+    check_symmetric(&Poisson, Symmetry::None, &[]);
     check(&Poisson, [0.05, 0.9, 4.0, 25.0, 1000.0], |mean| Support::Atoms {
         end: (mean + 20.0 * mean.sqrt()) as u32 + 40,
     });

@@ -94,6 +94,23 @@ impl FiniteChannel {
         self.kernel.cells()
     }
 
+    /// The same question about values moved by `by`: with the same weights, and so the same ε. For a change of unit there
+    /// is [`Rescale`].
+    ///
+    /// ```
+    /// use ldp_core::{Cuts, Epsilon, Finite, FiniteChannel, Kernel, Partition, model::Gaussian};
+    /// let partition = Partition::Cuts(Cuts::new(vec![-0.4, 0.4])?);
+    /// let question = FiniteChannel::new(partition, Kernel::response(Epsilon::new(2.2)?, 3)?)?;
+    /// let (model, mut here, mut there) = (Gaussian::new(1.0)?, [0.0; 3], [0.0; 3]);
+    /// question.marginal(&model, 0.3, &mut here);
+    /// question.shifted(5.0)?.marginal(&model, 5.3, &mut there);
+    /// assert!(here.iter().zip(there).all(|(a, b)| (a - b).abs() < 1e-15));
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    pub fn shifted(self, by: f64) -> Result<Self> {
+        Self::new(self.partition.shifted(by)?, self.kernel)
+    }
+
     /// The weight of `report` in `cell`, in units of 2⁻⁶⁴.
     #[must_use]
     pub fn weight(&self, cell: u32, report: u32) -> u64 {

@@ -81,6 +81,12 @@ impl Cuts {
         &self.cuts
     }
 
+    /// The cell of each interval between them, from the left: one more than cuts.
+    #[must_use]
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
     /// The intervals [low, high) with their cells, from the left.
     fn intervals(&self) -> impl Iterator<Item = (f64, f64, u32)> {
         let low = std::iter::once(f64::NEG_INFINITY).chain(self.cuts.iter().copied());
@@ -110,6 +116,25 @@ impl Partition {
             &Self::Periodic { origin, width, cells } => Periodic { origin, width, cells }.cell(x),
             Self::Cuts(cuts) => cuts.labels[cuts.cuts.partition_point(|&cut| cut <= x)],
         }
+    }
+
+    /// The same cells for values moved by `by`. An error where rounding leaves nothing between two cuts.
+    ///
+    /// ```
+    /// use ldp_core::Partition;
+    /// assert_eq!(Partition::Threshold(0.5).shifted(2.0)?, Partition::Threshold(2.5));
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    pub fn shifted(self, by: f64) -> Result<Self> {
+        let shifted = match self {
+            Self::Threshold(cut) => Self::Threshold(cut + by),
+            Self::Periodic { origin, width, cells } => Self::Periodic { origin: origin + by, width, cells },
+            Self::Cuts(Cuts { cuts, labels }) => {
+                Self::Cuts(Cuts::labelled(cuts.into_iter().map(|cut| cut + by).collect(), labels)?)
+            }
+        };
+        shifted.check()?;
+        Ok(shifted)
     }
 
     /// Checks the numbers of a partition built by hand.
@@ -212,6 +237,26 @@ mod tests {
         let mut out = [0.0; 2];
         Partition::Threshold(1.0).masses(&Poisson, 2.0, &mut out);
         assert!((out[0] - (-2f64).exp()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn shifted_cells_hold_the_shifted_values() {
+        for partition in [
+            Partition::Threshold(0.25),
+            Partition::Periodic { origin: -0.5, width: 0.75, cells: 3 },
+            Partition::Cuts(Cuts::labelled(vec![-1.0, 0.5, 1.0], vec![0, 1, 0, 2]).unwrap()),
+        ] {
+            let shifted = partition.clone().shifted(-6.5).unwrap();
+            // A mutant that moves the other way puts most of these into other cells.
+            for x in (-40..40).map(|i| f64::from(i) / 16.0) {
+                assert_eq!(partition.cell(x), shifted.cell(x - 6.5), "{partition:?} at {x}");
+            }
+        }
+        let cuts = || Partition::Cuts(Cuts::new(vec![0.0, 1.0]).unwrap());
+        assert!(matches!(cuts().shifted(1e300), Err(Error::CutsNotIncreasing { .. })));
+        for by in [f64::NAN, f64::INFINITY] {
+            assert!(cuts().shifted(by).is_err() && Partition::Threshold(0.0).shifted(by).is_err());
+        }
     }
 
     #[test]

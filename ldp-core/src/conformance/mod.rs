@@ -24,6 +24,7 @@
 //! | `marginal adds to one` | P(z) ≥ 0 and Σ P(z) = 1, every place written | [`check_marginal`] |
 //! | `reports follow marginal` | simulated users answer with the law P | [`check_marginal`] |
 //! | `tallies follow marginal` | drawn tallies have the law P | [`check_marginal`] |
+//! | `family is as symmetric as it says` | its members come from one another by a shift or a factor | [`check_symmetry`] |
 //! | `push counts users` | a push of a report counts its users, one by one or at once | [`check_merge_laws`] |
 //! | `merge commutes` | a + b = b + a | [`check_merge_laws`] |
 //! | `merge associates` | (a + b) + c = a + (b + c), and equals one tally of all | [`check_merge_laws`] |
@@ -65,6 +66,7 @@ mod answers;
 mod channel;
 mod dummy;
 mod mechanism;
+mod model;
 mod protocol;
 mod quadrature;
 mod sampler;
@@ -77,6 +79,7 @@ mod wire;
 pub use channel::check_channel;
 pub use dummy::{Dummy, Seen};
 pub use mechanism::{check_draws, check_draws_beyond_report, check_epsilon, check_epsilon_density};
+pub use model::check_symmetry;
 pub use protocol::{
     check_edges, check_edges_judged, check_edges_with, check_inference, check_replay, check_replay_with,
 };

@@ -1,4 +1,4 @@
-use super::{Cdf, Model, Score, Support};
+use super::{Cdf, Model, Score, Support, Symmetry};
 use crate::error::{Result, require};
 use rand::Rng;
 use rand_distr::{Distribution, Exp1};
@@ -59,6 +59,10 @@ impl Score for Exponential {
 
     fn score(&self, theta: f64, x: f64) -> f64 {
         (x / theta - 1.0) / theta
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Scale
     }
 
     fn information(&self, theta: f64) -> f64 {

@@ -1,4 +1,4 @@
-use super::{Cdf, Model, Score};
+use super::{Cdf, Model, Score, Symmetry};
 use crate::error::{Result, require};
 use crate::special::normal;
 use rand::Rng;
@@ -60,6 +60,10 @@ impl Score for GaussianScale {
     fn score(&self, theta: f64, x: f64) -> f64 {
         let z = x / theta;
         (z * z - 1.0) / theta
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Scale
     }
 
     fn information(&self, theta: f64) -> f64 {

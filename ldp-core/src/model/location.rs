@@ -1,6 +1,6 @@
 //! What the location families share: $X = \theta + s Z$ with a standard variable $Z$ and a known scale $s$.
 
-use super::{Cdf, Score, Support};
+use super::{Cdf, Score, Support, Symmetry};
 use crate::error::{Result, require};
 
 /// A location family $X = \theta + s Z$, by the law of its standard variable $Z$, symmetric about zero or not.
@@ -119,6 +119,10 @@ impl<L: Location + ?Sized> Score for L {
 
     fn information(&self, _theta: f64) -> f64 {
         self.information_at_unit_scale() / (self.scale() * self.scale())
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Location
     }
 
     fn support(&self, theta: f64) -> Support {

@@ -25,6 +25,7 @@ mod location;
 mod logistic;
 mod poisson;
 mod student_t;
+mod symmetry;
 
 pub use bernoulli::Bernoulli;
 pub use categorical::Categorical;
@@ -37,6 +38,7 @@ pub use location::Location;
 pub use logistic::Logistic;
 pub use poisson::Poisson;
 pub use student_t::StudentT;
+pub use symmetry::Symmetry;
 
 use crate::error::{Result, require};
 use crate::seed::SimulationRng;
@@ -118,6 +120,13 @@ pub trait Score {
     /// Where observations lie under `theta`. By default the whole line, smoothly.
     fn support(&self, _theta: f64) -> Support {
         Support::Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, kinks: Vec::new() }
+    }
+
+    /// How the members of the family come from one of them. By default nothing is claimed.
+    ///
+    /// Law, for families that also have a [`Cdf`]: what [`Symmetry`] says. `conformance::check_symmetry` tries it.
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::None
     }
 }
 
