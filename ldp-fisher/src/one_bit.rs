@@ -1,13 +1,11 @@
 //! The best mechanism with two reports.
 
-use ldp_core::model::{Cdf, Score, Support};
+use crate::levels::{Levels, Tail};
+use ldp_core::model::{Cdf, Score};
 use ldp_core::{Cuts, Epsilon, Error, FiniteChannel, Kernel, Partition, Result};
 
 /// How often an interval is halved: 2⁻⁸⁰ of a cell of the grid is below rounding.
 const HALVINGS: u32 = 80;
-
-/// Up to so many whole numbers are looked at one by one.
-const ENUMERATED: f64 = 2048.0;
 
 /// The most informative mechanism with two reports: whether the value lies in a set, through randomised response.
 ///
@@ -85,12 +83,9 @@ impl OneBit {
 /// best t of the grid is improved by halving on that sign, to full precision, where comparing informations would stop
 /// at half the digits.
 pub fn one_bit<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon) -> Result<OneBit> {
-    model.admits(theta)?;
-    let family = Family::new(model, theta, epsilon);
-    let mut levels: Vec<f64> = family.scores.iter().copied().filter(|score| score.is_finite()).collect();
-    levels.sort_unstable_by(f64::total_cmp);
-    levels.dedup();
-    let worth: Vec<f64> = levels.iter().map(|&level| family.response(level).information).collect();
+    let family = Family::new(model, theta, epsilon)?;
+    let levels = family.levels.scores();
+    let worth: Vec<f64> = levels.iter().map(|&level| family.information(level)).collect();
     let largest = worth.iter().copied().fold(0.0, f64::max);
     if !(largest > 0.0 && largest.is_finite()) {
         return Err(Error::Integral { what: "the information of one bit", value: largest, error: 0.0 });
@@ -110,100 +105,39 @@ pub fn one_bit<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon)
     found.reduce(better).ok_or(Error::Uninformative)
 }
 
-/// A family at a parameter, its score on a grid, and the level of the response.
+/// A family at a parameter and the level of the response.
 struct Family<'a, M: ?Sized> {
-    model: &'a M,
-    theta: f64,
+    levels: Levels<'a, M>,
     tau: f64,
     /// $1 - \tau^2$, which a difference would lose at ε = 40.
     gap: f64,
-    whole: bool,
-    points: Vec<f64>,
-    scores: Vec<f64>,
 }
 
 impl<'a, M: Cdf + Score + ?Sized> Family<'a, M> {
-    fn new(model: &'a M, theta: f64, epsilon: Epsilon) -> Self {
-        let tails = (0..22).map(|i| 0.5f64.powi(50 - 2 * i));
-        let lower: Vec<f64> = tails.chain((1..64).map(|i| f64::from(i) / 128.0)).collect();
-        let below = |p: f64| least(|x| model.cdf(theta, x) >= p);
-        let above = |p: f64| least(|x| model.mass(theta, x, f64::INFINITY) <= p);
-        let mut points: Vec<f64> = lower.iter().map(|&p| below(p)).chain(lower.iter().map(|&p| above(p))).collect();
-        points.push(below(0.5));
-        let whole = match model.support(theta) {
-            Support::Interval { kinks, .. } => {
-                points.extend(kinks.iter().flat_map(|&kink| [kink.next_down(), kink, kink.next_up()]));
-                false
-            }
-            Support::Whole { first, last } => {
-                points = points.iter().map(|x| x.floor().clamp(first, last)).chain([first, last]).collect();
-                let (low, high) = points.iter().fold((f64::INFINITY, first), |(low, high), &x| {
-                    (low.min(x), if x.is_finite() { high.max(x) } else { high })
-                });
-                if high - low < ENUMERATED {
-                    points = (0..=(high - low) as u32).map(|i| low + f64::from(i)).collect();
-                }
-                true
-            }
-        };
-        points.retain(|x| x.is_finite() && model.ln_density(theta, *x) > f64::NEG_INFINITY);
-        points.sort_unstable_by(f64::total_cmp);
-        points.dedup();
-        let scores = points.iter().map(|&x| model.score(theta, x)).collect();
+    fn new(model: &'a M, theta: f64, epsilon: Epsilon) -> Result<Self> {
         let gap = (0.5 * epsilon.value()).cosh().powi(-2);
-        Self { model, theta, tau: epsilon.tau(), gap, whole, points, scores }
-    }
-
-    /// The level set of the score, as intervals.
-    fn set(&self, level: f64) -> Vec<(f64, f64)> {
-        let inside = |score: f64| score >= level;
-        let mut set = Vec::new();
-        let mut low = self.scores.first().is_some_and(|&score| inside(score)).then_some(f64::NEG_INFINITY);
-        for i in 1..self.points.len() {
-            if inside(self.scores[i]) == low.is_some() {
-                continue;
-            }
-            let end = self.crossing(self.points[i - 1], self.points[i], |x| {
-                inside(self.model.score(self.theta, x)) == low.is_some()
-            });
-            low = match low {
-                Some(low) => {
-                    set.push((low, end));
-                    None
-                }
-                None => Some(end),
-            };
-        }
-        set.extend(low.map(|low| (low, f64::INFINITY)));
-        set
-    }
-
-    /// The first point of (`left`, `right`] that is not as `left` is: cells are closed on the left.
-    fn crossing(&self, mut left: f64, mut right: f64, same: impl Fn(f64) -> bool) -> f64 {
-        for _ in 0..HALVINGS {
-            let middle = left + 0.5 * (right - left);
-            let middle = if self.whole { middle.floor() } else { middle };
-            if middle <= left || middle >= right {
-                break;
-            }
-            if same(middle) { left = middle } else { right = middle }
-        }
-        right
+        Ok(Self { levels: Levels::new(model, theta)?, tau: epsilon.tau(), gap })
     }
 
     /// The randomised response of a level set.
     fn response(&self, level: f64) -> OneBit {
-        let set = self.set(level);
-        let sum = |f: &dyn Fn(f64, f64) -> f64| set.iter().map(|&(low, high)| f(low, high)).sum::<f64>();
-        let probability = sum(&|low, high| self.model.mass(self.theta, low, high)).min(1.0);
-        let slope = sum(&|low, high| self.model.mass_dtheta(self.theta, low, high));
-        let information = 4.0 * (self.tau * slope).powi(2) / self.spread(probability);
-        OneBit { information, score: level, probability, set }
+        OneBit {
+            information: self.information(level),
+            score: level * self.levels.unit(),
+            probability: self.levels.tail(level).mass,
+            set: self.levels.set(level),
+        }
     }
 
-    /// $1 - \tau^2(1 - 2P)^2$ without cancellation.
-    fn spread(&self, probability: f64) -> f64 {
-        self.gap + 4.0 * self.tau.powi(2) * probability * (1.0 - probability)
+    /// Its information.
+    fn information(&self, level: f64) -> f64 {
+        let Tail { mass, slope } = self.levels.tail(level);
+        4.0 * (self.tau * slope * self.levels.unit()).powi(2) / self.spread(mass, self.levels.rest(level))
+    }
+
+    /// $1 - \tau^2(1 - 2P)^2$ without cancellation, from P and 1 − P.
+    fn spread(&self, probability: f64, rest: f64) -> f64 {
+        self.gap + 4.0 * self.tau.powi(2) * probability * rest
     }
 
     /// The local maximum between two levels.
@@ -213,38 +147,11 @@ impl<'a, M: Cdf + Score + ?Sized> Family<'a, M> {
             if level <= low || level >= high {
                 break;
             }
-            let OneBit { probability, set, .. } = self.response(level);
-            let slope: f64 = set.iter().map(|&(a, b)| self.model.mass_dtheta(self.theta, a, b)).sum();
-            let rising = level * self.spread(probability) < 2.0 * slope * self.tau.powi(2) * (1.0 - 2.0 * probability);
+            let Tail { mass, slope } = self.levels.tail(level);
+            let rest = self.levels.rest(level);
+            let rising = level * self.spread(mass, rest) < 2.0 * slope * self.tau.powi(2) * (rest - mass);
             if rising { low = level } else { high = level }
         }
         self.response(low + 0.5 * (high - low))
-    }
-}
-
-/// The least number for which a condition holds, if it holds above every number for which it does: by halving the order
-/// of all numbers, so that no scale has to be guessed.
-fn least(holds: impl Fn(f64) -> bool) -> f64 {
-    // Its own inverse: the bits of a number, in its order.
-    let flip = |bits: i64| bits ^ ((bits >> 63) as u64 >> 1) as i64;
-    let (mut low, mut high) = (flip(f64::MIN.to_bits() as i64), flip(f64::MAX.to_bits() as i64));
-    while low < high {
-        let middle = (i128::from(low) + i128::from(high)).div_euclid(2) as i64;
-        if holds(f64::from_bits(flip(middle) as u64)) { high = middle } else { low = middle + 1 }
-    }
-    f64::from_bits(flip(low) as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn least_numbers_of_every_size() {
-        for at in [-1e300, -2.5, -1e-310, 0.0, 1e-300, 1.0, 3.7e15] {
-            assert_eq!(least(|x| x >= at), at);
-        }
-        assert_eq!(least(|_| false), f64::MAX);
-        assert_eq!(least(|_| true), f64::MIN);
     }
 }

@@ -1,0 +1,375 @@
+//! The law of the score: level sets, their probabilities and how these change with the parameter.
+
+use ldp_core::Result;
+use ldp_core::error::require;
+use ldp_core::model::{Cdf, Score, Support};
+
+/// How often an interval is halved: 2⁻⁸⁰ of a cell of the grid is below rounding.
+const HALVINGS: u32 = 80;
+
+/// Up to so many whole numbers are looked at one by one.
+const ENUMERATED: f64 = 2048.0;
+
+/// The law of the score of a family at θ, in units of the root of the family's information.
+///
+/// Of a family at θ nothing matters to a private report but this: $P_\theta(s \ge \ell)$ and
+/// $E_\theta[s; s \ge \ell] = \partial_\theta P_\theta(A)$ with $A = \lbrace s \ge \ell\rbrace$ held fixed, both exact
+/// from the cdf and its derivative. In units of $\sqrt{I_0}$ the score has variance one, whatever the family and its scale.
+///
+/// # Design
+///
+/// A level set is found on a grid of 128 equally likely cells, finer in the tails, to which the turning points of the
+/// score are added; between two points of the grid the score is taken to be monotone. For families of whole numbers the
+/// sets are unions of them.
+pub(crate) struct Levels<'a, M: ?Sized> {
+    model: &'a M,
+    theta: f64,
+    /// The root of the information: one unit of score.
+    unit: f64,
+    whole: bool,
+    kinks: Vec<f64>,
+    points: Vec<f64>,
+    /// The scores there, in units.
+    scores: Vec<f64>,
+    /// Where runs of points with monotone scores begin and end; neighbours share a point.
+    runs: Vec<(usize, usize)>,
+}
+
+/// Of the set where the score is at least a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tail {
+    /// $P(s \ge \ell)$.
+    pub mass: f64,
+    /// $E[s; s \ge \ell]$, in units.
+    pub slope: f64,
+}
+
+impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
+    /// Checks θ and that the information is positive and finite.
+    pub fn new(model: &'a M, theta: f64) -> Result<Self> {
+        model.admits(theta)?;
+        let information = model.information(theta);
+        require(
+            information > 0.0 && information.is_finite(),
+            "the information of a value",
+            "positive and finite",
+            information,
+        )?;
+        let unit = information.sqrt();
+        let (points, kinks) = grid(model, theta);
+        let whole = matches!(model.support(theta), Support::Whole { .. });
+        let mut levels = Self { model, theta, unit, whole, kinks, points, scores: Vec::new(), runs: Vec::new() };
+        levels.scores = levels.points.iter().map(|&x| levels.score(x)).collect();
+        if !whole {
+            levels.add_turning_points();
+        }
+        levels.runs = runs(&levels.scores);
+        Ok(levels)
+    }
+
+    /// The family.
+    pub fn model(&self) -> &'a M {
+        self.model
+    }
+
+    /// The parameter.
+    pub fn theta(&self) -> f64 {
+        self.theta
+    }
+
+    /// One unit of score, $\sqrt{I_0}$.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// The score of a value, in units; at a kink the one on its right, because cells are closed on the left.
+    fn score(&self, x: f64) -> f64 {
+        let x = if self.kinks.contains(&x) { x.next_up() } else { x };
+        self.model.score(self.theta, x) / self.unit
+    }
+
+    /// The different scores on the grid, increasing. For a family of few whole numbers: all there are.
+    pub fn scores(&self) -> Vec<f64> {
+        let mut scores: Vec<f64> = self.scores.iter().copied().filter(|score| score.is_finite()).collect();
+        scores.sort_unstable_by(f64::total_cmp);
+        scores.dedup();
+        scores
+    }
+
+    /// Whether the scores of the grid are all there are.
+    pub fn enumerated(&self) -> bool {
+        self.whole && self.points.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
+    }
+
+    /// Probability and slope of the set where the score is at least `level`.
+    pub fn tail(&self, level: f64) -> Tail {
+        let mut tail = Tail::default();
+        self.each(level, |low, high| {
+            tail.mass += self.model.mass(self.theta, low, high);
+            tail.slope += self.model.mass_dtheta(self.theta, low, high);
+        });
+        Tail { mass: tail.mass.min(1.0), slope: tail.slope / self.unit }
+    }
+
+    /// $P(s < \ell)$, which a difference from one would lose where it is small.
+    pub fn rest(&self, level: f64) -> f64 {
+        let (mut mass, mut left) = (0.0, f64::NEG_INFINITY);
+        self.each(level, |low, high| {
+            mass += self.model.mass(self.theta, left, low);
+            left = high;
+        });
+        mass + self.model.mass(self.theta, left, f64::INFINITY)
+    }
+
+    /// The set where the score is at least `level`, as intervals closed on the left and open on the right, increasing.
+    pub fn set(&self, level: f64) -> Vec<(f64, f64)> {
+        let mut set = Vec::new();
+        self.each(level, |low, high| set.push((low, high)));
+        set
+    }
+
+    /// Calls `piece` for every interval of a level set, from the left.
+    fn each(&self, level: f64, mut piece: impl FnMut(f64, f64)) {
+        let inside = |score: f64| score >= level;
+        let mut open: Option<f64> = None;
+        let last = self.runs.len().saturating_sub(1);
+        for (number, &(first, end)) in self.runs.iter().enumerate() {
+            let scores = &self.scores[first..=end];
+            let (from, to) = (inside(scores[0]), inside(scores[scores.len() - 1]));
+            if from && open.is_none() {
+                open = Some(if number == 0 { f64::NEG_INFINITY } else { self.points[first] });
+            }
+            if from != to {
+                let i = first + scores.partition_point(|&score| inside(score) == from);
+                let crossing = self.crossing(self.points[i - 1], self.points[i], |x| inside(self.score(x)) == from);
+                match open.take() {
+                    Some(low) => piece(low, crossing),
+                    None => open = Some(crossing),
+                }
+            }
+            if number == last
+                && let Some(low) = open
+            {
+                piece(low, f64::INFINITY);
+            }
+        }
+    }
+
+    /// The first point of (`left`, `right`] that is not as `left` is: cells are closed on the left.
+    fn crossing(&self, mut left: f64, mut right: f64, same: impl Fn(f64) -> bool) -> f64 {
+        // Halving comes to zero only after a thousand steps, and the cuts of a symmetric law are there.
+        if left < 0.0 && right > 0.0 {
+            if same(0.0) { left = 0.0 } else { right = 0.0 }
+        }
+        if right == 0.0 && same(-f64::MIN_POSITIVE) {
+            return right;
+        }
+        for _ in 0..HALVINGS {
+            let middle = left + 0.5 * (right - left);
+            let middle = if self.whole { middle.floor() } else { middle };
+            if middle <= left || middle >= right {
+                break;
+            }
+            if same(middle) { left = middle } else { right = middle }
+        }
+        right
+    }
+
+    /// Between three points of which the middle one has the highest or lowest score there may be a higher or lower one.
+    fn add_turning_points(&mut self) {
+        let mut found = Vec::new();
+        for i in 1..self.points.len().saturating_sub(1) {
+            let (before, here, after) = (self.scores[i - 1], self.scores[i], self.scores[i + 1]);
+            for sign in [1.0, -1.0] {
+                if sign * here >= sign * before && sign * here >= sign * after && (before != here || after != here) {
+                    let height = |x: f64| sign * self.score(x);
+                    let x = peak(self.points[i - 1], self.points[i + 1], &height);
+                    if height(x) > sign * here {
+                        found.push((x, sign * height(x)));
+                    }
+                }
+            }
+        }
+        for (x, score) in found {
+            let at = self.points.partition_point(|&point| point < x);
+            if self.points.get(at) != Some(&x) {
+                self.points.insert(at, x);
+                self.scores.insert(at, score);
+            }
+        }
+    }
+}
+
+/// Runs of monotone scores: pairs of first and last index.
+fn runs(scores: &[f64]) -> Vec<(usize, usize)> {
+    let mut runs = Vec::new();
+    let (mut first, mut direction) = (0, 0.0);
+    for i in 1..scores.len() {
+        let step = scores[i] - scores[i - 1];
+        if step * direction < 0.0 {
+            runs.push((first, i - 1));
+            first = i - 1;
+            direction = step;
+        } else if direction == 0.0 {
+            direction = step;
+        }
+    }
+    if !scores.is_empty() {
+        runs.push((first, scores.len() - 1));
+    }
+    runs
+}
+
+/// Golden section: where `height` is largest between two points, to half the digits, which gives the height to all.
+fn peak(mut low: f64, mut high: f64, height: &dyn Fn(f64) -> f64) -> f64 {
+    let ratio = 0.5 * (5f64.sqrt() - 1.0);
+    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
+    let (mut at_left, mut at_right) = (height(left), height(right));
+    for _ in 0..HALVINGS {
+        if at_left < at_right {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + ratio * (high - low);
+            at_right = height(right);
+        } else {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - ratio * (high - low);
+            at_left = height(left);
+        }
+    }
+    low + 0.5 * (high - low)
+}
+
+/// Points of the support, increasing, and which of them are kinks.
+fn grid<M: Cdf + Score + ?Sized>(model: &M, theta: f64) -> (Vec<f64>, Vec<f64>) {
+    let far = (1..=10).map(|i| 0.5f64.powi(1050 - 100 * i));
+    let tails = (0..22).map(|i| 0.5f64.powi(50 - 2 * i));
+    let lower: Vec<f64> = far.chain(tails).chain((1..64).map(|i| f64::from(i) / 128.0)).collect();
+    let below = |p: f64| least(|x| model.cdf(theta, x) >= p);
+    let above = |p: f64| least(|x| model.mass(theta, x, f64::INFINITY) <= p);
+    let mut points: Vec<f64> = lower.iter().map(|&p| below(p)).chain(lower.iter().map(|&p| above(p))).collect();
+    points.push(below(0.5));
+    let kinks = match model.support(theta) {
+        Support::Interval { low, high, kinks } => {
+            points.extend([low, high]);
+            points.extend(kinks.iter().flat_map(|&kink| [kink.next_down(), kink]));
+            kinks
+        }
+        Support::Whole { first, last } => {
+            points = points.iter().map(|x| x.floor().clamp(first, last)).chain([first, last]).collect();
+            let (low, high) = points.iter().fold((f64::INFINITY, first), |(low, high), &x| {
+                (low.min(x), if x.is_finite() { high.max(x) } else { high })
+            });
+            if high - low < ENUMERATED {
+                points = (0..=(high - low) as u32).map(|i| low + f64::from(i)).collect();
+            }
+            Vec::new()
+        }
+    };
+    points.retain(|x| x.is_finite() && model.ln_density(theta, *x) > f64::NEG_INFINITY);
+    points.sort_unstable_by(f64::total_cmp);
+    points.dedup();
+    (points, kinks)
+}
+
+/// The least number for which a condition holds, if it holds above every number for which it does: by halving the order
+/// of all numbers, so that no scale has to be guessed.
+fn least(holds: impl Fn(f64) -> bool) -> f64 {
+    // Its own inverse: the bits of a number, in its order.
+    let flip = |bits: i64| bits ^ ((bits >> 63) as u64 >> 1) as i64;
+    let (mut low, mut high) = (flip(f64::MIN.to_bits() as i64), flip(f64::MAX.to_bits() as i64));
+    while low < high {
+        let middle = (i128::from(low) + i128::from(high)).div_euclid(2) as i64;
+        if holds(f64::from_bits(flip(middle) as u64)) { high = middle } else { low = middle + 1 }
+    }
+    f64::from_bits(flip(low) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ldp_core::model::{Categorical, Gaussian, GaussianScale, Laplace, Poisson, StudentT};
+
+    #[test]
+    fn least_numbers_of_every_size() {
+        for at in [-1e300, -2.5, -1e-310, 0.0, 1e-300, 1.0, 3.7e15] {
+            assert_eq!(least(|x| x >= at), at);
+        }
+        assert_eq!(least(|_| false), f64::MAX);
+        assert_eq!(least(|_| true), f64::MIN);
+    }
+
+    #[test]
+    fn level_sets_of_scores_that_turn() {
+        // Student's score rises between ∓√ν and falls outside; its highest value is found to all digits.
+        let student = StudentT::new(3.0, 2.0).unwrap();
+        let levels = Levels::new(&student, 1.0).unwrap();
+        let highest = levels.scores().last().copied().unwrap() * levels.unit();
+        assert!((highest - student.score(1.0, 1.0 + 2.0 * 3f64.sqrt())).abs() < 1e-15);
+        let set = levels.set(0.9 * highest / levels.unit());
+        assert!(set.len() == 1 && set[0].0 > 1.0 && set[0].1 < 20.0);
+        for end in [set[0].0, set[0].1] {
+            assert!((student.score(1.0, end) - 0.9 * highest).abs() < 1e-15);
+        }
+        // Just below the top the set is small but there.
+        let top = levels.tail(highest / levels.unit() * (1.0 - 1e-12));
+        assert!(top.mass > 1e-8 && top.mass < 1e-5, "{top:?}");
+        // Both tails of a scale.
+        let levels = Levels::new(&GaussianScale, 2.0).unwrap();
+        let set = levels.set(0.0);
+        assert_eq!((set.len(), set[0].0, set[1].1), (2, f64::NEG_INFINITY, f64::INFINITY));
+        assert!((set[0].1 + 2.0).abs() < 1e-14 && (set[1].0 - 2.0).abs() < 1e-14);
+        let tail = levels.tail(0.0);
+        assert!((tail.mass - 0.317310507862914).abs() < 1e-14);
+        // 2φ(1)/θ, in units of √2/θ.
+        assert!((tail.slope - 2.0 * 0.24197072451914337 / 2f64.sqrt()).abs() < 1e-14, "{tail:?}");
+        assert_eq!(levels.tail(-0.8), Tail { mass: 1.0, slope: 0.0 });
+    }
+
+    #[test]
+    fn jumps_and_whole_numbers() {
+        let laplace = Laplace::new(3.0).unwrap();
+        let levels = Levels::new(&laplace, 5.0).unwrap();
+        assert_eq!(levels.set(0.3), [(5.0, f64::INFINITY)]);
+        assert_eq!(levels.tail(0.3), Tail { mass: 0.5, slope: 0.5 });
+        assert!(!levels.enumerated());
+        let levels = Levels::new(&Poisson, 2.5).unwrap();
+        assert!(levels.enumerated());
+        // The score of k is (k/θ − 1), in units of 1/√θ.
+        let level = (3.0 / 2.5 - 1.0) * 2.5f64.sqrt();
+        assert_eq!(levels.set(level + 1e-9), [(4.0, f64::INFINITY)]);
+        assert_eq!(levels.set(level - 1e-9), [(3.0, f64::INFINITY)]);
+        let categorical = Categorical::new(5).unwrap();
+        let levels = Levels::new(&categorical, 0.25).unwrap();
+        assert_eq!(levels.scores().len(), 2);
+        assert_eq!(levels.set(0.0), [(f64::NEG_INFINITY, 1.0)]);
+    }
+
+    #[test]
+    fn families_without_information_are_refused() {
+        struct Flat;
+        impl ldp_core::model::Location for Flat {
+            fn scale(&self) -> f64 {
+                1.0
+            }
+            fn ln_density_at(&self, z: f64) -> f64 {
+                ldp_core::special::normal::ln_pdf(z)
+            }
+            fn slope_at(&self, _: f64) -> f64 {
+                0.0
+            }
+            fn below(&self, z: f64) -> f64 {
+                ldp_core::special::normal::cdf(z)
+            }
+            fn between(&self, low: f64, high: f64) -> f64 {
+                ldp_core::special::normal::mass(low, high)
+            }
+            fn information_at_unit_scale(&self) -> f64 {
+                0.0
+            }
+        }
+        assert!(Levels::new(&Flat, 0.0).is_err());
+        let (small, large) = (Gaussian::new(1e-200).unwrap(), Gaussian::new(1e-100).unwrap());
+        assert!(Levels::new(&small, 0.0).is_err());
+        assert!(Levels::new(&large, 0.0).is_ok());
+    }
+}
