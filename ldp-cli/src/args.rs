@@ -15,6 +15,7 @@ const EXAMPLES: &str = "Examples:
   ldp simulate --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
   ldp risk --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
   ldp plan --epsilon 1 --guess 0.3 --guess-error 1 --half-width 0.1
+  ldp optimal --epsilon 3
   ldp estimate data.csv --column x --estimator two-stage --model gaussian:sigma=12 --epsilon 1
 
 Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys.";
@@ -62,6 +63,17 @@ const FISHER_EXAMPLES: &str = "Examples:
 The information is that of one report about the parameter; its reciprocal is the smallest
 n*MSE that estimators can reach with the mechanism. Vector mechanisms see as many independent
 Gaussian values as they have coordinates, and the information is that of one coordinate.";
+
+const OPTIMAL_EXAMPLES: &str = "Examples:
+  ldp optimal --epsilon 3
+  ldp optimal --model exponential --theta 2 --epsilon 4 --export mechanism.json --certificate certificate.json
+  ldp optimal --verify certificate.json
+  ldp optimal --model gaussian --sweep epsilon=0.1:8:80 --svg phases.svg
+
+The mechanism is the best randomised response on intervals of the score. The upper bound holds for
+every mechanism at this epsilon, of any kind, and is proved: a certificate is the mechanism, the
+function that proves the bound, and both numbers; --verify recomputes them from the model alone. An
+exported mechanism is a published question: clients answer it, and servers tally the answers.";
 
 const ESTIMATE_EXAMPLES: &str = "Examples:
   ldp estimate data.csv --column x --estimator two-stage:start=0 --epsilon 1
@@ -151,6 +163,9 @@ pub enum Command {
     /// The private Fisher information of a mechanism: how much does a report still say?
     #[command(after_long_help = help_tail(FISHER_EXAMPLES))]
     Fisher(Fisher),
+    /// The most informative mechanism at a privacy level, with the proof that nothing is better
+    #[command(after_long_help = help_tail(OPTIMAL_EXAMPLES))]
+    Optimal(Optimal),
     /// Run a protocol on data, one row per user
     #[command(after_long_help = help_tail(ESTIMATE_EXAMPLES))]
     Estimate(Estimate),
@@ -211,6 +226,45 @@ pub struct Fisher {
     /// Treat the mechanism as a black box: a lower confidence limit from this many samples
     #[arg(long, value_name = "DRAWS", allow_hyphen_values = true, value_parser = parse_positive)]
     pub black_box: Option<u64>,
+}
+
+/// `ldp optimal`.
+#[derive(ClapArgs)]
+pub struct Optimal {
+    /// Where the values come from, as a spec
+    #[arg(long, value_name = "SPEC", default_value = "gaussian")]
+    pub model: Spec,
+    /// The parameter at which the mechanism is to be best [default: 0, 1 or 1/2, the first that the model has]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number)]
+    pub theta: Option<f64>,
+    /// Privacy level; not needed where it is swept
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_hyphen_values = true,
+        value_parser = parse_epsilon,
+        required_unless_present_any = ["sweep", "verify"]
+    )]
+    pub epsilon: Option<Epsilon>,
+    /// Write the mechanism here, as the question that is published to clients
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
+    /// Write the certificate here, for --verify
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Repeat for several values of epsilon or theta: KEY=FROM:TO[:COUNT][:log], 50 of them if COUNT is left out
+    #[arg(long, value_name = "SWEEP", allow_hyphen_values = true, conflicts_with_all = ["export", "certificate"])]
+    pub sweep: Option<Sweep>,
+    /// Write a phase diagram of the sweep here, as SVG: information, number of reports, cuts
+    #[arg(long, value_name = "FILE", requires = "sweep")]
+    pub svg: Option<PathBuf>,
+    /// Check a certificate instead; everything is recomputed from the model that it names
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["model", "theta", "epsilon", "export", "certificate", "sweep", "svg"]
+    )]
+    pub verify: Option<PathBuf>,
 }
 
 /// `ldp simulate`.

@@ -63,8 +63,9 @@ fn several_mechanisms_are_ranked() {
     assert_eq!(record["mechanism"], ranked[0]["mechanism"]);
     // The ternary response on these cuts is the best known at this level.
     close(values[0], 0.593651361, 1e-8);
-    assert!(record["optimal"].is_null() && record["efficiency"].is_null());
-    assert!(record["optimal_reason"].as_str().unwrap().contains("1.048"));
+    close(number(&record, "optimal"), values[0], 1e-9);
+    close(number(&record, "efficiency"), 1.0, 1e-9);
+    assert!(record["optimal_reason"].is_null());
 }
 
 #[test]

@@ -74,12 +74,32 @@ fn the_record_has_every_field_it_promises() {
 
 #[test]
 fn an_unknown_bound_is_null_with_a_reason() {
-    let start = "simulate --estimator two-stage --theta 0.1 --users 1000 --replications 100";
-    for unknown in ["--epsilon 2", "--epsilon 1 --model logistic", "--epsilon 1 --model poisson"] {
+    let start = "simulate --users 1000 --replications 100 --epsilon 1";
+    for unknown in [
+        "--estimator vector-gaussian:dimension=2 --theta 0.1",
+        "--estimator liu:quantile=0.7 --theta 0.1",
+        "--estimator clipped-mean:low=0,high=9 --model gaussian-scale --theta 2",
+    ] {
         let record = record(&format!("{start} {unknown}"));
         assert!(record["bound"].is_null() && record["efficiency"].is_null(), "{unknown}: {record:#}");
         assert!(record["bound_reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{unknown}: {record:#}");
         number(&record, "scaled_mse");
+    }
+}
+
+/// Where there is no closed form the bound is that of the best mechanism found, here from an independent computation.
+#[test]
+fn every_family_and_level_has_a_bound() {
+    for (setting, information) in [
+        ("--theta 0.1 --epsilon 2", 0.369255803),
+        ("--theta 0.1 --epsilon 5 --model gaussian:sigma=0.5", 4.0 * 0.85533558),
+        ("--theta 0.1 --epsilon 1 --model logistic", 0.053388067),
+        ("--theta 2 --epsilon 5 --model exponential", 0.820343528 / 4.0),
+    ] {
+        let record = record(&format!("simulate --estimator two-stage --users 1000 --replications 100 {setting}"));
+        assert_close(number(&record, "bound"), 1.0 / information, 1e-8);
+        assert_close(number(&record, "efficiency"), number(&record, "bound") / number(&record, "scaled_mse"), 1e-12);
+        assert!(record["bound_reason"].is_null());
     }
 }
 

@@ -41,8 +41,7 @@ struct Record {
 pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     // All flags are checked before the data are touched.
     let built = registry::model(&args.model)?;
-    let known = Known { epsilon: args.epsilon, sigma: built.scale };
-    let protocol = registry::estimator(&args.estimator, known)?;
+    let protocol = registry::estimator(&args.estimator, Known::new(args.epsilon, &built))?;
     let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
     estimator.check_rows().with_context(|| format!("{spec} is for simulations"))?;
     let kind = choose_interval(estimator, args.interval.interval)?;

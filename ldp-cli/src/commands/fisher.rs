@@ -188,7 +188,7 @@ impl Place<'_> {
 
     fn bounds(&self) -> anyhow::Result<Bounds> {
         self.check()?;
-        Ok(bounds(&*self.built.model, self.theta, self.epsilon, (self.built.optimum)(self.epsilon))?)
+        Ok(bounds(&*self.built.model, self.theta, self.epsilon, (self.built.closed_form)(self.epsilon))?)
     }
 }
 
@@ -197,7 +197,7 @@ fn optimum(place: &Place<'_>, coordinates: usize) -> (Option<f64>, Option<&'stat
     if coordinates > 1 {
         return (None, Some("the optimal mechanism for a mean in several dimensions is not known"));
     }
-    match (place.built.optimum)(place.epsilon) {
+    match place.built.optimum(place.theta, place.epsilon) {
         Optimum::Known { information } => (Some(information), None),
         Optimum::Unknown { reason } => (None, Some(reason)),
     }

@@ -5,6 +5,8 @@ mod fisher;
 mod growth;
 mod list;
 mod manual;
+mod optimal;
+mod optimal_sweep;
 mod plan;
 mod reproduce;
 mod risk;
@@ -26,6 +28,7 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
         Command::Risk(risk) => risk::run(&common, &risk),
         Command::Plan(plan) => plan::run(&common, &plan),
         Command::Fisher(fisher) => fisher::run(&common, &fisher),
+        Command::Optimal(optimal) => optimal::run(&common, &optimal),
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
         Command::Reproduce(reproduce) => reproduce::run(&common, &reproduce),
         Command::Completions { shell } => manual::completions(shell),

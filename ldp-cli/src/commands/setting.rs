@@ -30,7 +30,7 @@ pub struct Case<'m> {
 impl<'m> Case<'m> {
     /// Builds the protocol and finds what is wrong with the flags, before the first draw.
     pub fn new(built: &'m BuiltModel, spec: &Spec, theta: f64, users: u64, epsilon: Epsilon) -> anyhow::Result<Self> {
-        let protocol = registry::estimator(spec, Known { epsilon, sigma: built.scale })?;
+        let protocol = registry::estimator(spec, Known::new(epsilon, built))?;
         built.model.check_theta(theta).with_context(|| format!("--theta {theta} for {}", built.spec))?;
         protocol.estimator.begin(users).with_context(|| format!("{} with --users {users}", protocol.spec))?;
         let truth = protocol.target.value(built, theta);
@@ -67,7 +67,7 @@ impl<'m> Case<'m> {
         let optimum = match self.protocol.target {
             // A centre of symmetry is median and mean at once.
             Target::Parameter | Target::Quantile(0.5) | Target::Mean if self.truth == self.theta => {
-                (self.built.optimum)(self.epsilon)
+                self.built.optimum(self.theta, self.epsilon)
             }
             Target::Parameter | Target::Mean => {
                 Optimum::Unknown { reason: "the bound is that of theta, not of the mean" }

@@ -6,10 +6,12 @@
 mod axis;
 mod band;
 mod labels;
+mod stack;
 
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use labels::Mark;
+pub use stack::stack;
 
 use std::fmt::Write;
 

@@ -8,19 +8,31 @@ use ldp_core::erased::{AnyEstimator, Fidelity, erase, erase_real, erase_vectors}
 use ldp_core::error::require;
 use ldp_core::model::AnyModel;
 use ldp_estimators::{
-    BitwisePilot, ClippedMean, ClippedMoments, ClippedMomentsUnknownVariance, DuchiRogers, Joseph, JosephOneRound,
-    JosephOneRoundUnknownVariance, JosephUnknownVariance, Liu, Method, OneStage, Piloted, Rescaled, ThreeStage,
-    TwoStage, VectorGaussian, VectorMean,
+    BitwisePilot, ClippedMean, ClippedMoments, ClippedMomentsUnknownVariance, DuchiRogers, Efficient, Joseph,
+    JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Liu, Method, OneStage, Piloted, Rescaled,
+    ThreeStage, TwoStage, VectorGaussian, VectorMean,
 };
 use ldp_mechanisms::{Duchi, DuchiL2, DuchiLinf, Hybrid, Laplace, Piecewise, PrivUnitG, ProjUnit, Range, Staircase};
+use std::sync::Arc;
 
 /// What a protocol is told besides its own keys.
 #[derive(Clone, Copy)]
-pub struct Known {
+pub struct Known<'a> {
     /// The privacy level.
     pub epsilon: Epsilon,
     /// The known standard deviation of the values.
     pub sigma: f64,
+    /// The family of the values, for protocols that are made for it.
+    pub model: &'a Arc<dyn AnyModel>,
+    /// A parameter of the family, for protocols that are told no start.
+    pub theta: f64,
+}
+
+impl<'a> Known<'a> {
+    /// At this level, and what the model tells.
+    pub fn new(epsilon: Epsilon, built: &'a BuiltModel) -> Self {
+        Self { epsilon, sigma: built.scale, model: &built.model, theta: built.usual_theta() }
+    }
 }
 
 /// What a protocol estimates.
@@ -96,7 +108,7 @@ pub struct BuiltEstimator {
     pub warning: Option<&'static str>,
 }
 
-type Build = fn(&Values, Known) -> anyhow::Result<BuiltEstimator>;
+type Build = fn(&Values, Known<'_>) -> anyhow::Result<BuiltEstimator>;
 
 /// A protocol for the mean of Gaussian values, simulated in the cheapest way it can be.
 fn gaussian(estimator: Box<dyn AnyEstimator>) -> anyhow::Result<BuiltEstimator> {
@@ -154,6 +166,33 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 None => TwoStage::tuned(known.epsilon, start)?,
             };
             gaussian(erase(Rescaled::new(unit, known.sigma)?))
+        },
+    },
+    Entry {
+        name: "efficient",
+        summary: "the parameter of any model: one bit finds the place, the rest answer the best mechanism there; efficient at \
+                  every epsilon",
+        keys: &[
+            Key {
+                name: "start",
+                default: "auto",
+                help: "a guess of the parameter; auto: 0 for a location, 1 for a scale or a Poisson mean, 1/2 for a probability",
+            },
+            Key {
+                name: "first-stage",
+                default: "auto",
+                help: "users who find the place; auto: about the best number for a start half a sigma off",
+            },
+        ],
+        build: |values, known| {
+            let model = Arc::clone(known.model);
+            let start = values.number_or_auto("start")?.unwrap_or(known.theta);
+            let estimator = match values.count_or_auto("first-stage")? {
+                Some(first_stage) => Efficient::new(model, known.epsilon, start, first_stage),
+                None => Efficient::tuned(model, known.epsilon, start),
+            };
+            let estimator = erase(estimator.with_context(|| format!("start {start}"))?);
+            Ok(BuiltEstimator { gaussian: false, ..gaussian(estimator)? })
         },
     },
     Entry {
@@ -366,7 +405,7 @@ fn pilot(values: &Values, epsilon: Epsilon, sigma: f64) -> anyhow::Result<Bitwis
 }
 
 /// The protocol that a spec names.
-pub fn estimator(spec: &Spec, known: Known) -> anyhow::Result<BuiltEstimator> {
+pub fn estimator(spec: &Spec, known: Known<'_>) -> anyhow::Result<BuiltEstimator> {
     resolve("estimator", ESTIMATORS, spec)
         .map_err(anyhow::Error::from)
         .and_then(|(entry, values)| Ok(BuiltEstimator { spec: values.to_string(), ..(entry.build)(&values, known)? }))

@@ -7,12 +7,13 @@ use ldp_core::Epsilon;
 use ldp_core::model::{
     AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
 };
-use ldp_fisher::{Optimum, gaussian_mean, laplace_location};
+use ldp_fisher::{Optimum, gaussian_mean, laplace_location, optimal};
+use std::sync::Arc;
 
 /// A model, and what the commands need to know about it.
 pub struct BuiltModel {
     /// The family.
-    pub model: Box<dyn AnyModel>,
+    pub model: Arc<dyn AnyModel>,
     /// The canonical spec.
     pub spec: String,
     /// The unit in which protocols for a mean measure: σ, or the scale of a location family.
@@ -21,14 +22,36 @@ pub struct BuiltModel {
     pub mean: Box<dyn Fn(f64) -> f64 + Send + Sync>,
     /// Whether it is what protocols for a Gaussian mean assume.
     pub gaussian: bool,
-    /// The largest private information, where it is known.
-    pub optimum: Box<dyn Fn(Epsilon) -> Optimum + Send + Sync>,
+    /// The largest private information, where it has a closed form.
+    pub closed_form: Box<dyn Fn(Epsilon) -> Optimum + Send + Sync>,
+}
+
+impl BuiltModel {
+    /// The largest private information: in closed form, or that of the best mechanism found, which `ldp optimal` certifies.
+    pub fn optimum(&self, theta: f64, epsilon: Epsilon) -> Optimum {
+        match (self.closed_form)(epsilon) {
+            known @ Optimum::Known { .. } => known,
+            Optimum::Unknown { .. } => {
+                let found = optimal::response(&*self.model, theta, epsilon).map(|response| response.information);
+                match found {
+                    Ok(information) => Optimum::Known { information },
+                    Err(_) => Optimum::Unknown { reason: NOT_FOUND },
+                }
+            }
+        }
+    }
+
+    /// A parameter for those who name none: the first of 0, 1 and 1/2 that the family has.
+    pub fn usual_theta(&self) -> f64 {
+        [0.0, 1.0, 0.5].into_iter().find(|&theta| self.model.admits(theta).is_ok()).unwrap_or(0.0)
+    }
 }
 
 type Build = fn(&Values) -> anyhow::Result<BuiltModel>;
 
 const SCALE: Key = Key { name: "scale", default: "1", help: "its scale" };
 const NO_FORM: &str = "the optimal mechanism of this family has no closed form";
+const NOT_FOUND: &str = "no optimal mechanism was found: the family has no finite information here, or numbers run out";
 
 /// All families.
 pub const MODELS: &[Entry<Build>] = &[
@@ -38,8 +61,8 @@ pub const MODELS: &[Entry<Build>] = &[
         keys: &[Key { name: "sigma", default: "1", help: "its standard deviation, known to the protocol" }],
         build: |values| {
             let sigma = values.number("sigma")?;
-            let optimum = Box::new(move |epsilon| gaussian_mean(epsilon, sigma));
-            Ok(BuiltModel { optimum, gaussian: true, ..location(values, Gaussian::new(sigma)?, sigma) })
+            let closed_form = Box::new(move |epsilon| gaussian_mean(epsilon, sigma));
+            Ok(BuiltModel { closed_form, gaussian: true, ..location(values, Gaussian::new(sigma)?, sigma) })
         },
     },
     Entry {
@@ -48,8 +71,8 @@ pub const MODELS: &[Entry<Build>] = &[
         keys: &[SCALE],
         build: |values| {
             let scale = values.number("scale")?;
-            let optimum = Box::new(move |epsilon| laplace_location(epsilon, scale));
-            Ok(BuiltModel { optimum, ..location(values, Laplace::new(scale)?, scale) })
+            let closed_form = Box::new(move |epsilon| laplace_location(epsilon, scale));
+            Ok(BuiltModel { closed_form, ..location(values, Laplace::new(scale)?, scale) })
         },
     },
     Entry {
@@ -113,12 +136,12 @@ fn location(values: &Values, model: impl AnyModel + 'static, scale: f64) -> Buil
 
 fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
     BuiltModel {
-        model: Box::new(model),
+        model: Arc::new(model),
         spec: values.to_string(),
         scale: 1.0,
         mean: Box::new(|theta| theta),
         gaussian: false,
-        optimum: Box::new(|_| Optimum::Unknown { reason: NO_FORM }),
+        closed_form: Box::new(|_| Optimum::Unknown { reason: NO_FORM }),
     }
 }
 

@@ -74,6 +74,14 @@ impl Values {
         count(self.raw(key)).map(Some).map_err(|_| self.error(key, "a whole number or 'auto'"))
     }
 
+    /// A finite number, or `None` for the word `auto`.
+    pub fn number_or_auto(&self, key: &'static str) -> Result<Option<f64>, ValueError> {
+        if self.raw(key) == "auto" {
+            return Ok(None);
+        }
+        number(self.raw(key)).map(Some).ok_or_else(|| self.error(key, "a finite number or 'auto'"))
+    }
+
     /// A number of coordinates.
     pub fn dimension(&self, key: &'static str) -> Result<usize, ValueError> {
         usize::try_from(self.count(key)?).map_err(|_| self.error(key, "a number of coordinates"))
