@@ -4,7 +4,8 @@ use crate::questions::Questions;
 use crate::{EfficientEstimate, Fallback, Maximum, StartAt, maximum_likelihood};
 use ldp_core::model::{Cdf, Score, Symmetry};
 use ldp_core::{
-    Bits, Counts, Epsilon, Error, Finite, FiniteChannel, Result, Round, StagedEstimator, Step, StepOf, Tally,
+    Bits, Counts, Epsilon, Error, Finite, FiniteChannel, Kernel, Partition, Result, Round, StagedEstimator, Step,
+    StepOf, Tally,
 };
 use ldp_fisher::{exact, one_bit, optimal};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,8 @@ const ALIKE: f64 = 1.0 - 1e-9;
 /// The efficient estimator of a parameter, for every family with a cdf and a score and at every ε.
 ///
 /// 1. `first_stage` users tell through randomised response whether their value lies in the set A that is best at the
-///    start $\theta_0$ ([`one_bit`]); θ̃ is where $P_\theta(A)$ is the share that they report, falling back to the start.
+///    start $\theta_0$ ([`one_bit`]), or above its median where $P_\theta(A)$ does not tell θ; θ̃ is where $P_\theta(A)$ is
+///    the share that they report, falling back to the start.
 /// 2. All others answer the most informative mechanism at θ̃ ([`optimal::response`]).
 /// 3. θ̂ is the [maximum-likelihood estimate](maximum_likelihood) from these answers, falling back to θ̃.
 ///
@@ -90,8 +92,8 @@ pub enum EfficientState {
 impl<M: Cdf + Score + ?Sized> Efficient<M> {
     /// At level ε from `start`, with `first_stage` ≥ 1 users in the first stage.
     ///
-    /// Refused where the first question does not identify the parameter: $P_\theta(A)$ must be monotone in θ, which is
-    /// tried on a grid over the parameter space.
+    /// Refused where no first question identifies the parameter: $P_\theta(A)$ must be monotone in θ, which is tried on a
+    /// grid over the parameter space.
     pub fn new(model: Arc<M>, epsilon: Epsilon, start: f64, first_stage: u64) -> Result<Self> {
         if first_stage == 0 {
             return Err(Error::TooFew { name: "first-stage", least: 1, value: 0 });
@@ -121,7 +123,7 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
 
     fn sized(model: Arc<M>, epsilon: Epsilon, start: f64, size: Size) -> Result<Self> {
         model.admits(start)?;
-        let firsts = Arc::new(Questions::new(Arc::clone(&model), epsilon, set)?);
+        let firsts = Arc::new(Questions::new(Arc::clone(&model), epsilon, first)?);
         let seconds = Arc::new(Questions::new(Arc::clone(&model), epsilon, response)?);
         let (first, at_start) = (firsts.at(start)?, seconds.at(start)?);
         let mut estimator = Self { model, start, size, first, at_start, firsts, seconds };
@@ -131,7 +133,13 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
 
     /// What depends on the start beyond a change of place or unit.
     fn settle(&mut self) -> Result<()> {
-        self.check_identifies()?;
+        if !identifies(&*self.model, self.start, &self.first) {
+            return Err(Error::Unsupported {
+                what: "a first stage from this start",
+                needs: "a question that identifies the parameter: neither the probability of the best set here nor that of \
+                        the values above the median is monotone in it",
+            });
+        }
         if let Size::Tuned(factor) = &mut self.size {
             *factor = tuned_factor(&*self.model, self.start, &self.first, &self.at_start, &self.seconds)?;
         }
@@ -161,48 +169,55 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
         let start = || (Maximum { theta: self.start, information: 0.0 }, self.at_start.clone());
         Ok(asked.unwrap_or_else(start))
     }
+}
 
-    /// Whether the share of the first set grows with the parameter, as far as a grid can tell: in steps of a tenth of the way
-    /// outwards to about 60,000 units of score, and by halves towards an end of the parameter space.
-    fn check_identifies(&self) -> Result<()> {
-        let (model, start) = (&*self.model, self.start);
-        let unit = model.information(start).sqrt().recip();
+/// Whether the share of the second cell grows with the parameter, as far as a grid can tell: in steps of a tenth of the way
+/// outwards to about 60,000 units of score, and by halves towards an end of the parameter space.
+fn identifies<M: Cdf + Score + ?Sized>(model: &M, start: f64, first: &FiniteChannel) -> bool {
+    let unit = model.information(start).sqrt().recip();
+    let grows = |theta: f64| {
         let mut slopes = [0.0; 2];
-        let mut grows = |theta: f64| {
-            self.first.partition().masses_dtheta(model, theta, &mut slopes);
-            // A family that is not defined so far out does not count, nor does rounding.
-            if slopes[1] < -1e-9 * model.information(theta).sqrt() {
-                return Err(Error::Unsupported {
-                    what: "a first stage from this start",
-                    needs: "a question that identifies the parameter: the probability of the best set here is not monotone in it",
-                });
-            }
-            Ok(())
-        };
-        for side in [-1.0, 1.0] {
-            let mut inside = start;
-            for k in 0..160 {
-                let theta = start + side * unit * 1.1f64.powi(k) / 64.0;
-                if model.admits(theta).is_ok() {
-                    grows(theta)?;
-                    inside = theta;
-                    continue;
+        first.partition().masses_dtheta(model, theta, &mut slopes);
+        // A family that is not defined so far out does not count, nor does rounding.
+        !(slopes[1] < -1e-9 * model.information(theta).sqrt())
+    };
+    [-1.0, 1.0].into_iter().all(|side| {
+        let mut inside = start;
+        for k in 0..160 {
+            let theta = start + side * unit * 1.1f64.powi(k) / 64.0;
+            if model.admits(theta).is_ok() {
+                if !grows(theta) {
+                    return false;
                 }
-                let mut outside = theta.clamp(f64::MIN, f64::MAX);
-                for _ in 0..60 {
-                    let middle = 0.5 * inside + 0.5 * outside;
-                    if model.admits(middle).is_ok() {
-                        grows(middle)?;
-                        inside = middle;
-                    } else {
-                        outside = middle;
-                    }
-                }
-                break;
+                inside = theta;
+                continue;
             }
+            let mut outside = theta.clamp(f64::MIN, f64::MAX);
+            for _ in 0..60 {
+                let middle = 0.5 * inside + 0.5 * outside;
+                if model.admits(middle).is_err() {
+                    outside = middle;
+                } else if grows(middle) {
+                    inside = middle;
+                } else {
+                    return false;
+                }
+            }
+            break;
         }
-        Ok(())
+        true
+    })
+}
+
+/// The best question with two reports that identifies the parameter. A best set in the midst of the values does not: its
+/// probability falls again when the law has moved beyond it. That of the values above a point does in every family that is
+/// stochastically ordered.
+fn first<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon) -> Result<FiniteChannel> {
+    let best = set(model, theta, epsilon)?;
+    if identifies(model, theta, &best) {
+        return Ok(best);
     }
+    FiniteChannel::new(Partition::Threshold(model.quantile(theta, 0.5)), Kernel::response(epsilon, 2)?)
 }
 
 /// The best question with two reports.

@@ -10,7 +10,8 @@ use ldp_core::conformance::{
 use ldp_core::drive::Tallies;
 use ldp_core::drive::exact::{Errors, Exact};
 use ldp_core::model::{
-    AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
+    AnyModel, Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, Score,
+    StudentT,
 };
 use ldp_core::special::normal;
 use ldp_core::{
@@ -387,9 +388,47 @@ impl ldp_core::model::Location for Humped {
     }
 }
 
+/// X ~ N(θ², 1): nothing tells θ from −θ.
+struct Folded;
+
+impl Cdf for Folded {
+    fn cdf(&self, theta: f64, x: f64) -> f64 {
+        normal::cdf(x - theta * theta)
+    }
+    fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
+        -2.0 * theta * normal::pdf(x - theta * theta)
+    }
+}
+
+impl Score for Folded {
+    fn ln_density(&self, theta: f64, x: f64) -> f64 {
+        normal::ln_pdf(x - theta * theta)
+    }
+    fn score(&self, theta: f64, x: f64) -> f64 {
+        2.0 * theta * (x - theta * theta)
+    }
+    fn information(&self, theta: f64) -> f64 {
+        4.0 * theta * theta
+    }
+}
+
 #[test]
-fn a_first_question_that_does_not_identify_the_parameter_is_refused() {
-    let refused = Efficient::new(Arc::new(Humped), epsilon(1.0), 0.0, 10);
+fn where_the_best_set_does_not_identify_the_parameter_the_median_does_or_nothing() {
+    fn asked<M: Cdf + Score>(model: M, level: f64, start: f64) -> Partition {
+        let estimator = Efficient::new(Arc::new(model), epsilon(level), start, 10).unwrap();
+        let Step::Ask { round, .. } = estimator.begin(1000).unwrap() else { panic!("nobody was asked") };
+        round.groups()[0].question.partition().clone()
+    }
+    // The best set of a Student with half a degree of freedom lies in its midst, next to the centre.
+    for level in [1.0, 6.0] {
+        let cells = asked(StudentT::new(0.5, 2.0).unwrap(), level, -7.0);
+        assert!(matches!(cells, Partition::Threshold(cut) if (cut + 7.0).abs() < 1e-12), "{cells:?}");
+    }
+    let cells = asked(Humped, 1.0, 3.0);
+    assert!(matches!(cells, Partition::Threshold(cut) if (cut - 3.0).abs() < 1e-12), "{cells:?}");
+    // Where the best set does, it is asked: both tails tell a scale, the values above the median do not.
+    assert!(matches!(asked(GaussianScale, 1.0, 2.0), Partition::Cuts(_)));
+    let refused = Efficient::new(Arc::new(Folded), epsilon(1.0), 1.0, 10);
     assert!(matches!(refused, Err(Error::Unsupported { what: "a first stage from this start", .. })), "{refused:?}");
 }
 

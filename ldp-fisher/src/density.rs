@@ -3,6 +3,7 @@
 use crate::integrate::{Goal, NODES, combine, integrate, nodes, pieces};
 use crate::{Information, Method};
 use ldp_core::model::{Cdf, Score, Support};
+use ldp_core::special::least;
 use ldp_core::{Density, Epsilon, Error, Finite, Mechanism, Result};
 
 /// What may lie beyond the law that is integrated, on either side, before ε is taken into account.
@@ -107,8 +108,8 @@ impl<'a, M: Cdf + Score + ?Sized> Law<'a, M> {
         kinks: Vec<f64>,
         cuts: &[f64],
     ) -> Result<Self> {
-        let lower = |share| quantile(|x| model.cdf(theta, x) >= share);
-        let upper = |share| quantile(|x| model.mass(theta, x, f64::INFINITY) <= share);
+        let lower = |share| model.quantile(theta, share);
+        let upper = |share| least(|x| model.mass(theta, x, f64::INFINITY) <= share);
         let (below, above) = (SHARES.map(lower), SHARES.map(upper));
         let begin = if low.is_finite() { low } else { lower(beyond) };
         let end = if high.is_finite() { high } else { upper(beyond) };
@@ -141,8 +142,8 @@ impl<'a, M: Cdf + Score + ?Sized> Law<'a, M> {
 
     fn on_whole(model: &'a M, theta: f64, beyond: f64, first: f64, last: f64) -> Result<Self> {
         let (least, most) = (
-            quantile(|x| model.cdf(theta, x) >= beyond).floor().max(first) - 1.0,
-            quantile(|x| model.mass(theta, x, f64::INFINITY) <= beyond).ceil().min(last),
+            model.quantile(theta, beyond).floor().max(first) - 1.0,
+            least(|x| model.mass(theta, x, f64::INFINITY) <= beyond).ceil().min(last),
         );
         let least = least.max(first);
         if !(most - least <= MOST_WHOLE) {
@@ -266,25 +267,6 @@ fn point<M: Score + ?Sized>(model: &M, theta: f64, x: f64) -> Point {
     let p = model.ln_density(theta, x).exp();
     // Outside the support the score is not defined, and counts nothing.
     Point { x, p, score: if p > 0.0 { model.score(theta, x) } else { 0.0 } }
-}
-
-/// The least number with a property that all larger ones have.
-pub(crate) fn quantile(reached: impl Fn(f64) -> bool) -> f64 {
-    let (mut low, mut high) = (-1.0f64, 1.0f64);
-    while reached(low) && low > -1e300 {
-        low *= 2.0;
-    }
-    while !reached(high) && high < 1e300 {
-        high *= 2.0;
-    }
-    for _ in 0..200 {
-        let middle = low / 2.0 + high / 2.0;
-        if !(low < middle && middle < high) {
-            break;
-        }
-        if reached(middle) { high = middle } else { low = middle }
-    }
-    high
 }
 
 /// What a report z says: with q its density given the value and q₀ the least of them,

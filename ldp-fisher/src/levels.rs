@@ -3,6 +3,7 @@
 use ldp_core::Result;
 use ldp_core::error::require;
 use ldp_core::model::{Cdf, Score, Support};
+use ldp_core::special::least;
 
 /// How often an interval is halved: 2⁻⁸⁰ of a cell of the grid is below rounding.
 const HALVINGS: u32 = 80;
@@ -244,7 +245,7 @@ fn grid<M: Cdf + Score + ?Sized>(model: &M, theta: f64) -> (Vec<f64>, Vec<f64>) 
     let far = (1..=10).map(|i| 0.5f64.powi(1050 - 100 * i));
     let tails = (0..22).map(|i| 0.5f64.powi(50 - 2 * i));
     let lower: Vec<f64> = far.chain(tails).chain((1..64).map(|i| f64::from(i) / 128.0)).collect();
-    let below = |p: f64| least(|x| model.cdf(theta, x) >= p);
+    let below = |p: f64| model.quantile(theta, p);
     let above = |p: f64| least(|x| model.mass(theta, x, f64::INFINITY) <= p);
     let mut points: Vec<f64> = lower.iter().map(|&p| below(p)).chain(lower.iter().map(|&p| above(p))).collect();
     points.push(below(0.5));
@@ -271,32 +272,10 @@ fn grid<M: Cdf + Score + ?Sized>(model: &M, theta: f64) -> (Vec<f64>, Vec<f64>) 
     (points, kinks)
 }
 
-/// The least number for which a condition holds, if it holds above every number for which it does: by halving the order
-/// of all numbers, so that no scale has to be guessed.
-fn least(holds: impl Fn(f64) -> bool) -> f64 {
-    // Its own inverse: the bits of a number, in its order.
-    let flip = |bits: i64| bits ^ ((bits >> 63) as u64 >> 1) as i64;
-    let (mut low, mut high) = (flip(f64::MIN.to_bits() as i64), flip(f64::MAX.to_bits() as i64));
-    while low < high {
-        let middle = (i128::from(low) + i128::from(high)).div_euclid(2) as i64;
-        if holds(f64::from_bits(flip(middle) as u64)) { high = middle } else { low = middle + 1 }
-    }
-    f64::from_bits(flip(low) as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ldp_core::model::{Categorical, Gaussian, GaussianScale, Laplace, Poisson, StudentT};
-
-    #[test]
-    fn least_numbers_of_every_size() {
-        for at in [-1e300, -2.5, -1e-310, 0.0, 1e-300, 1.0, 3.7e15] {
-            assert_eq!(least(|x| x >= at), at);
-        }
-        assert_eq!(least(|_| false), f64::MAX);
-        assert_eq!(least(|_| true), f64::MIN);
-    }
 
     #[test]
     fn level_sets_of_scores_that_turn() {

@@ -1,9 +1,10 @@
 //! Real reports: the information as an integral over the report.
 
 use crate::Information;
-use crate::density::{Law, Total, quantile};
+use crate::density::{Law, Total};
 use crate::integrate::{Goal, NODES, integrate, panel, pieces};
 use ldp_core::model::{Cdf, Score};
+use ldp_core::special::least;
 use ldp_core::{Error, RealReports, Result, Tails};
 
 /// Breaks of a mechanism up to which those of quantiles are edges too.
@@ -86,8 +87,8 @@ where
     }
     // The width of a tail: a quarter of the reports about a value in the middle lies further out.
     let middle = law.quantiles[law.quantiles.len() / 2];
-    let upper = quantile(|z| mechanism.report_cdf(z, middle) >= 0.75);
-    let lower = quantile(|z| mechanism.report_cdf(z, middle) >= 0.25);
+    let upper = least(|z| mechanism.report_cdf(z, middle) >= 0.75);
+    let lower = least(|z| mechanism.report_cdf(z, middle) >= 0.25);
     edges.push(lower / 2.0 + upper / 2.0);
     let width = (upper - lower).max(f64::MIN_POSITIVE);
     let mut parts = pieces(edges);
@@ -117,7 +118,7 @@ where
 
 /// Input breaks that are the same for every report, such as the ends of a range.
 fn fixed<Q: RealReports>(mechanism: &Q, theta: f64) -> Vec<f64> {
-    let at = |share: f64| mechanism.input_breaks(quantile(|z| mechanism.report_cdf(z, theta) >= share), EVERYWHERE);
+    let at = |share: f64| mechanism.input_breaks(least(|z| mechanism.report_cdf(z, theta) >= share), EVERYWHERE);
     let (mut some, others) = (at(0.3), at(0.6));
     some.retain(|x| others.contains(x));
     some

@@ -56,7 +56,7 @@ impl Target {
         match self {
             Self::Parameter | Self::Vector => theta,
             Self::Mean | Self::VectorMean => (built.mean)(theta),
-            Self::Quantile(level) => quantile(&*built.model, theta, level),
+            Self::Quantile(level) => built.model.quantile(theta, level),
         }
     }
 
@@ -69,26 +69,6 @@ impl Target {
             Self::Vector => "theta of every coordinate",
             Self::VectorMean => "mean of every coordinate",
         }
-    }
-}
-
-/// The smallest x with P(X < x) ≥ `level`, by bisection.
-fn quantile(model: &dyn AnyModel, theta: f64, level: f64) -> f64 {
-    let below = |x: f64| model.cdf(theta, x) < level;
-    let mut reach = 1.0;
-    while below(theta + reach) || !below(theta - reach) {
-        reach *= 2.0;
-        if !(theta + reach).is_finite() {
-            return theta;
-        }
-    }
-    let (mut low, mut high) = (theta - reach, theta + reach);
-    loop {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            return high;
-        }
-        if below(middle) { low = middle } else { high = middle }
     }
 }
 

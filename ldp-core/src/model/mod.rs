@@ -42,6 +42,7 @@ pub use symmetry::Symmetry;
 
 use crate::error::{Result, require};
 use crate::seed::SimulationRng;
+use crate::special::least;
 use rand::Rng;
 
 /// A parametric family $\lbrace P_\theta \rbrace$ that can be sampled.
@@ -77,6 +78,17 @@ pub trait Cdf {
     /// $P_\theta(low \le X < high)$. Families override it where the difference of two cdfs near one would cancel.
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
         (self.cdf(theta, high) - self.cdf(theta, low)).max(0.0)
+    }
+
+    /// The least x with $P_\theta(X < x) \ge p$.
+    ///
+    /// ```
+    /// use ldp_core::model::{Cdf, Poisson};
+    /// // P(X < 3) = 0.54 at mean 2.5, P(X < 2) = 0.29.
+    /// assert_eq!(Poisson.quantile(2.5, 0.5), 2f64.next_up());
+    /// ```
+    fn quantile(&self, theta: f64, p: f64) -> f64 {
+        least(|x| self.cdf(theta, x) >= p)
     }
 
     /// $\partial_\theta P_\theta(low \le X < high)$.

@@ -13,6 +13,9 @@
 pub mod beta;
 pub mod binomial;
 pub mod gamma;
+mod least;
 pub mod normal;
+
+pub use least::least;
 
 pub(crate) mod saddle;
