@@ -3,25 +3,14 @@
 //! A round of n users has about √n counts that matter, so two rounds have √n₁·√n₂ tallies and the exponent should be
 //! about one. Medians of seven calls.
 
-use benches::epsilon;
+use benches::{epsilon, median_seconds, slope};
 use ldp_core::Result;
 use ldp_core::drive::exact::{Errors, Exact};
 use ldp_core::model::Gaussian;
 use ldp_estimators::TwoStage;
-use std::time::Instant;
 
 const USERS: [u64; 7] = [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000];
 const CALLS: usize = 7;
-
-/// The slope of the least-squares line.
-fn slope(points: &[(f64, f64)]) -> f64 {
-    let n = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let cross: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    let square: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    cross / square
-}
 
 fn main() -> Result<()> {
     let model = Gaussian::new(1.0)?;
@@ -37,14 +26,7 @@ fn main() -> Result<()> {
         let size = (first as f64).sqrt() * ((users - first) as f64).sqrt();
         // Once to warm up.
         let summed = exact.sum(&estimator, users, || Errors::new(0.5))?;
-        let mut times = Vec::new();
-        for _ in 0..CALLS {
-            let start = Instant::now();
-            std::hint::black_box(exact.sum(&estimator, users, || Errors::new(0.5))?);
-            times.push(start.elapsed().as_secs_f64());
-        }
-        times.sort_by(f64::total_cmp);
-        let median = times[CALLS / 2];
+        let median = median_seconds(CALLS, || exact.sum(&estimator, users, || Errors::new(0.5)))?;
         let (tallies, scaled) = (summed.tallies, users as f64 * summed.gather.mse());
         let each = median * 1e9 / tallies as f64;
         println!("{users:>10} {first:>7} {size:>10.0} {tallies:>12} {:>10.2} {each:>8.1} {scaled:>12.6}", median * 1e3);

@@ -1,5 +1,6 @@
 //! The law of the score: level sets, their probabilities and how these change with the parameter.
 
+use crate::law::{ScoreLaw, Tail};
 use ldp_core::Result;
 use ldp_core::error::require;
 use ldp_core::model::{Cdf, Score, Support};
@@ -34,15 +35,6 @@ pub(crate) struct Levels<'a, M: ?Sized> {
     scores: Vec<f64>,
     /// Where runs of points with monotone scores begin and end; neighbours share a point.
     runs: Vec<(usize, usize)>,
-}
-
-/// Of the set where the score is at least a level.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Tail {
-    /// $P(s \ge \ell)$.
-    pub mass: f64,
-    /// $E[s; s \ge \ell]$, in units.
-    pub slope: f64,
 }
 
 impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
@@ -87,39 +79,6 @@ impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
     fn score(&self, x: f64) -> f64 {
         let x = if self.kinks.contains(&x) { x.next_up() } else { x };
         self.model.score(self.theta, x) / self.unit
-    }
-
-    /// The different scores on the grid, increasing. For a family of few whole numbers: all there are.
-    pub fn scores(&self) -> Vec<f64> {
-        let mut scores: Vec<f64> = self.scores.iter().copied().filter(|score| score.is_finite()).collect();
-        scores.sort_unstable_by(f64::total_cmp);
-        scores.dedup();
-        scores
-    }
-
-    /// Whether the scores of the grid are all there are.
-    pub fn enumerated(&self) -> bool {
-        self.whole && self.points.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
-    }
-
-    /// Probability and slope of the set where the score is at least `level`.
-    pub fn tail(&self, level: f64) -> Tail {
-        let mut tail = Tail::default();
-        self.each(level, |low, high| {
-            tail.mass += self.model.mass(self.theta, low, high);
-            tail.slope += self.model.mass_dtheta(self.theta, low, high);
-        });
-        Tail { mass: tail.mass.min(1.0), slope: tail.slope / self.unit }
-    }
-
-    /// $P(s < \ell)$, which a difference from one would lose where it is small.
-    pub fn rest(&self, level: f64) -> f64 {
-        let (mut mass, mut left) = (0.0, f64::NEG_INFINITY);
-        self.each(level, |low, high| {
-            mass += self.model.mass(self.theta, left, low);
-            left = high;
-        });
-        mass + self.model.mass(self.theta, left, f64::INFINITY)
     }
 
     /// The set where the score is at least `level`, as intervals closed on the left and open on the right, increasing.
@@ -198,6 +157,37 @@ impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
                 self.scores.insert(at, score);
             }
         }
+    }
+}
+
+impl<M: Cdf + Score + ?Sized> ScoreLaw for Levels<'_, M> {
+    fn tail(&self, level: f64) -> Tail {
+        let mut tail = Tail::default();
+        self.each(level, |low, high| {
+            tail.mass += self.model.mass(self.theta, low, high);
+            tail.slope += self.model.mass_dtheta(self.theta, low, high);
+        });
+        Tail { mass: tail.mass.min(1.0), slope: tail.slope / self.unit }
+    }
+
+    fn rest(&self, level: f64) -> f64 {
+        let (mut mass, mut left) = (0.0, f64::NEG_INFINITY);
+        self.each(level, |low, high| {
+            mass += self.model.mass(self.theta, left, low);
+            left = high;
+        });
+        mass + self.model.mass(self.theta, left, f64::INFINITY)
+    }
+
+    fn scores(&self) -> Vec<f64> {
+        let mut scores: Vec<f64> = self.scores.iter().copied().filter(|score| score.is_finite()).collect();
+        scores.sort_unstable_by(f64::total_cmp);
+        scores.dedup();
+        scores
+    }
+
+    fn enumerated(&self) -> bool {
+        self.whole && self.points.windows(2).all(|pair| pair[1] - pair[0] == 1.0)
     }
 }
 

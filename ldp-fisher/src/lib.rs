@@ -19,6 +19,7 @@ mod density;
 mod exact;
 mod information;
 mod integrate;
+mod law;
 mod levels;
 mod matrix;
 mod one_bit;

@@ -1,6 +1,7 @@
 //! The best mechanism with two reports.
 
-use crate::levels::{Levels, Tail};
+use crate::law::{ScoreLaw, Tail};
+use crate::levels::Levels;
 use ldp_core::model::{Cdf, Score};
 use ldp_core::{Cuts, Epsilon, Error, FiniteChannel, Kernel, Partition, Result};
 

@@ -181,3 +181,43 @@ fn what_cannot_be_solved_is_refused() {
     let many = gaussian(2001).program(epsilon(1.0)).unwrap_err();
     assert_eq!(many.to_string(), "cells must be at most 2000, got 2001");
 }
+
+#[test]
+fn certified_groups_agree_with_the_program() {
+    let mut rng = stream(5, Purpose::Data, 0, 0);
+    for k in [2, 3, 9, 14, 40, 90] {
+        for level in [0.05, 0.5, 1.5, 3.0, 6.0] {
+            let cells = family(k, &mut rng);
+            let (best, program) = (cells.certify(epsilon(level)).unwrap(), cells.program(epsilon(level)).unwrap());
+            let scale = program.upper_bound;
+            assert!((best.grouping.information / scale - 1.0).abs() < 1e-8, "{k} {level}");
+            assert!((best.upper_bound / scale - 1.0).abs() < 1e-8, "{k} {level}: {} {scale}", best.upper_bound);
+            // The labels have the information that is claimed for them.
+            let groups = |numbers: &[f64], z: u32| -> f64 {
+                numbers.iter().zip(&best.grouping.labels).filter(|pair| *pair.1 == z).map(|pair| pair.0).sum()
+            };
+            let growth = level.exp_m1();
+            let sum: f64 = (0..best.grouping.reports)
+                .map(|z| groups(cells.slopes(), z).powi(2) / (1.0 + growth * groups(cells.masses(), z)))
+                .sum();
+            let claimed = growth * growth / (growth + f64::from(best.grouping.reports)) * sum;
+            assert!((claimed / best.grouping.information - 1.0).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn many_cells_are_certified_to_a_millionth() {
+    let mut rng = stream(6, Purpose::Data, 0, 0);
+    for (k, level) in [(200, 1.0), (400, 2.0), (1000, 3.0), (1000, 5.0), (400, 8.0)] {
+        for cells in [gaussian(k), family(k, &mut rng)] {
+            let best = cells.certify(epsilon(level)).unwrap();
+            let gap = best.relative_gap();
+            assert!((-1e-12..1e-6).contains(&gap), "{k} cells at ε {level}: {gap:e}");
+            let rounding = 1e-12 * level.exp() * best.upper_bound;
+            assert!(cells.price(epsilon(level), &best.prices).unwrap().violation <= rounding);
+        }
+    }
+    assert!(matches!(gaussian(40_000).certify(epsilon(1.0)), Err(Error::TooMany { name: "cells", .. })));
+    assert!(matches!(gaussian(4).certify(epsilon(31.0)), Err(Error::Parameter { name: "epsilon", .. })));
+}

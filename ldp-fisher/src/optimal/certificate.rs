@@ -1,12 +1,9 @@
 //! The proof that a mechanism is as informative as any, as a value that can be checked again.
 
 use super::beta::Beta;
-use super::cutting::correct;
-use super::dual::{Dual, Violation};
-use super::intervals::{self, Intervals};
-use super::prices::priced;
+use super::intervals;
+use super::proof::{proved, search};
 use super::response::Response;
-use super::tent::tent;
 use crate::exact;
 use crate::levels::Levels;
 use ldp_core::error::require;
@@ -19,15 +16,6 @@ pub const CERTIFICATE_VERSION: u32 = 1;
 
 /// Above this level $e^\varepsilon$ times the rounding of a probability is no longer small.
 pub const MOST_EPSILON: f64 = 30.0;
-
-/// Above this level a correction takes minutes and proves less than that of the value itself.
-const MOST_CORRECTED: f64 = 16.0;
-
-/// The gap that the search is content with, relative to the information.
-const GOAL: f64 = 2e-7;
-
-/// What is added to a function before its proof, relative to the information, so that rounding cannot spoil it.
-const MARGIN: f64 = 1e-12;
 
 /// What a claimed number may differ from the recomputed one by rounding on another machine, relatively.
 const TOLERANCE: f64 = 1e-12;
@@ -103,7 +91,7 @@ impl Certificate {
         let bound = match &self.beta {
             Some(beta) => {
                 let levels = Levels::new(model, self.theta)?;
-                proved(&levels, beta, self.epsilon)?
+                in_units_of_theta(&levels, proved(&levels, beta, self.epsilon)?)
             }
             None => model.information(self.theta),
         };
@@ -116,16 +104,9 @@ impl Certificate {
 }
 
 /// A level that the arithmetic carries.
-fn usable(epsilon: f64) -> Result<Epsilon> {
+pub(super) fn usable(epsilon: f64) -> Result<Epsilon> {
     require(!(epsilon > MOST_EPSILON), "epsilon", "at most 30 for a certificate", epsilon)?;
     Epsilon::new(epsilon)
-}
-
-/// The bound that β proves, rounded upwards.
-fn proved<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, beta: &Beta, epsilon: f64) -> Result<f64> {
-    let dual = Dual::new(levels, beta, epsilon);
-    dual.prove().map_err(Violation::refusal)?;
-    Ok((dual.integral().above() * levels.unit() * levels.unit() * (1.0 + 4.0 * f64::EPSILON)).next_up())
 }
 
 /// The most informative ε-private mechanism for a family at θ, with a bound on all others.
@@ -153,7 +134,8 @@ pub fn certify<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon)
     let found = intervals::best(&levels, epsilon)?;
     let response = Response::new(&levels, &found, epsilon)?;
     let beta = search(&levels, &found, epsilon)?;
-    let proof = beta.and_then(|beta| Some((proved(&levels, &beta, epsilon.value()).ok()?, beta)));
+    let bound = |beta: &Beta| Some(in_units_of_theta(&levels, proved(&levels, beta, epsilon.value()).ok()?));
+    let proof = beta.and_then(|beta| Some((bound(&beta)?, beta)));
     let itself = model.information(theta);
     let (bound, beta) = match proof {
         Some((bound, beta)) if bound < itself => (bound, Some(beta)),
@@ -170,174 +152,7 @@ pub fn certify<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon)
     })
 }
 
-/// A function β that can be proved, if there is one: the tent, the prices of the linear program where the family has few
-/// scores, else a correction of the tent.
-fn search<M: Cdf + Score + ?Sized>(
-    levels: &Levels<'_, M>,
-    found: &Intervals,
-    epsilon: Epsilon,
-) -> Result<Option<Beta>> {
-    let level = epsilon.value();
-    let tent = tent(levels, found)?;
-    let near = 0.01 * GOAL * found.information;
-    let simple = settled(levels, tent.raised(MARGIN * found.information), level, near);
-    let simple = simple.or_else(|| settled(levels, priced(levels, epsilon)?, level, near));
-    if simple.is_some() {
-        return Ok(simple);
-    }
-    if level > MOST_CORRECTED {
-        return Ok(None);
-    }
-    let corrected = correct(levels, found, &tent, level, found.information * (1.0 + GOAL));
-    let proved = settled(levels, corrected.beta, level, f64::INFINITY);
-    Ok(proved.map(|beta| tightened(levels, beta, level, found.information)))
+/// A bound in units of the information as one of the information itself, rounded upwards.
+fn in_units_of_theta<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, bound: f64) -> f64 {
+    (bound * levels.unit() * levels.unit() * (1.0 + 4.0 * f64::EPSILON)).next_up()
 }
-
-/// A proved β without what it does not need: height above what can be proved, and knots that do nothing or stand wrong.
-///
-/// A smaller bound is not the only gain. In the end no knot can be left out or moved by [`NUDGE`] without a higher bound or
-/// no proof at all, so that a certificate in which one was moved is refused.
-fn tightened<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, beta: Beta, epsilon: f64, information: f64) -> Beta {
-    let scores = levels.scores();
-    let range = [scores.first(), scores.last()].map(|score| score.copied().unwrap_or(0.0));
-    let mut tight = Tight::new(levels, beta, epsilon);
-    let pruned = tight.beta.pruned(range, NO_BEND);
-    // Knots beyond all scores go in any case: nothing is there.
-    if !tight.take(pruned, f64::INFINITY) {
-        let inside = tight.beta.pruned(range, 0.0);
-        tight.take(inside, f64::INFINITY);
-    }
-    tight.lower(information);
-    tight.settle_knots();
-    tight.beta
-}
-
-/// A proved β under way to one without slack.
-struct Tight<'a, 'm, M: ?Sized> {
-    levels: &'a Levels<'m, M>,
-    epsilon: f64,
-    beta: Beta,
-    integral: f64,
-    /// Where G has its maxima: what is no proof fails there first.
-    tops: Vec<f64>,
-}
-
-impl<'a, 'm, M: Cdf + Score + ?Sized> Tight<'a, 'm, M> {
-    fn new(levels: &'a Levels<'m, M>, beta: Beta, epsilon: f64) -> Self {
-        let dual = Dual::new(levels, &beta, epsilon);
-        let (integral, tops) = (dual.integral().value, dual.tops());
-        Self { levels, epsilon, integral, tops, beta }
-    }
-
-    /// The integral of another function, if it is proved and that is at most `most`.
-    fn holds(&mut self, other: &Beta, most: f64) -> Option<f64> {
-        let dual = Dual::new(self.levels, other, self.epsilon);
-        let integral = dual.integral().value;
-        if !(integral <= most) {
-            return None;
-        }
-        if let Some(place) = self.tops.iter().position(|&t| !(dual.at(t).0.above() <= 0.0)) {
-            // What failed last is most likely to fail next.
-            self.tops[..=place].rotate_right(1);
-            return None;
-        }
-        dual.prove().map_err(|violation| self.tops.insert(0, violation.t)).ok().map(|()| integral)
-    }
-
-    /// Takes another function if it is proved and its integral at most `most`.
-    fn take(&mut self, other: Beta, most: f64) -> bool {
-        let held = self.holds(&other, most);
-        if let Some(integral) = held {
-            (self.beta, self.integral) = (other, integral);
-        }
-        held.is_some()
-    }
-
-    /// Lowers it as far as it is proved. Its integral cannot fall below the information.
-    fn lower(&mut self, information: f64) {
-        let mut step = 0.5 * (self.integral - information);
-        for _ in 0..LOWERINGS {
-            let lowered = self.beta.raised(-step);
-            self.take(lowered, f64::INFINITY);
-            step *= 0.5;
-        }
-    }
-
-    /// Leaves out and moves knots as long as that is a proof of a bound that is no higher.
-    fn settle_knots(&mut self) {
-        for _ in 0..PASSES {
-            let before = self.beta.clone();
-            // From the right, so that a knot left out or split does not renumber those that are still to come.
-            for i in (0..self.beta.knots().len()).rev() {
-                let (lower, same) = (self.integral * (1.0 - TOLERANCE), self.integral * (1.0 + 4.0 * TOLERANCE));
-                if let Some(without) = self.beta.without(i)
-                    && self.take(without, same)
-                {
-                    continue;
-                }
-                for step in [NUDGE, -NUDGE] {
-                    let Some(moved) = self.beta.moved(i, step) else { continue };
-                    if !self.take(moved.clone(), lower) && self.holds(&moved, same).is_some() {
-                        self.split(i);
-                        break;
-                    }
-                }
-            }
-            if self.beta == before {
-                break;
-            }
-        }
-    }
-
-    /// Two knots instead of one that can be moved to and fro at no cost: where scores are equally likely, a tip between equal
-    /// neighbours bounds the same area wherever it stands. Each of two at the same height does not.
-    fn split(&mut self, i: usize) {
-        let Some(flat) = self.beta.split(i, 0.0) else { return };
-        let Some(steep) = self.beta.split(i, self.integral) else { return };
-        let integral = |beta: &Beta| Dual::new(self.levels, beta, self.epsilon).integral().value;
-        let (low, high) = (integral(&flat), integral(&steep));
-        let rise = self.integral * (self.integral - low) / (high - low);
-        if let Some(two) = self.beta.split(i, rise) {
-            self.take(two, self.integral * (1.0 + 4.0 * TOLERANCE));
-        }
-    }
-}
-
-/// β raised until it is proved, by no more than `most`, if it can be.
-///
-/// Hills that a search did not see are found by the proof, one by one. What is added beyond their height grows: a proof that
-/// fails by rounding fails by an unknown amount.
-fn settled<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, mut beta: Beta, epsilon: f64, most: f64) -> Option<Beta> {
-    let mut raised = 0.0;
-    let mut more = MARGIN * Dual::new(levels, &beta, epsilon).integral().value;
-    for _ in 0..ATTEMPTS {
-        let dual = Dual::new(levels, &beta, epsilon);
-        let Err(violation) = dual.prove() else { return Some(beta) };
-        let (_, shift) = dual.climb(violation.t, STEPS);
-        let step = shift.max(0.0) + more;
-        raised += step;
-        if !(raised <= most) {
-            return None;
-        }
-        more *= 2.0;
-        beta = beta.raised(step);
-    }
-    None
-}
-
-/// How often a function is raised where its proof fails, and steps to the top of what was in the way.
-const ATTEMPTS: u32 = 24;
-
-const STEPS: u32 = 40;
-
-/// Halvings of the slack of a proved function.
-const LOWERINGS: u32 = 6;
-
-/// A change of slope by less than this part of the range of slopes is rounding of a search.
-const NO_BEND: f64 = 1e-6;
-
-/// How far a knot is moved to see whether it stands where it must, in units of score.
-const NUDGE: f64 = 1e-3;
-
-/// How often all knots are looked at: a few passes settle them.
-const PASSES: u32 = 10;

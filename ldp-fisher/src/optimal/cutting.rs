@@ -4,8 +4,7 @@ use super::beta::Beta;
 use super::dual::Dual;
 use super::intervals::Intervals;
 use super::nearest::Nearest;
-use crate::levels::Levels;
-use ldp_core::model::{Cdf, Score};
+use crate::law::ScoreLaw;
 
 /// Steps of a climb.
 const STEPS: u32 = 6;
@@ -38,14 +37,14 @@ pub(crate) struct Corrected {
 /// constraints are added where G is positive until it is not. Of all functions that satisfy those found so far, the trial is
 /// the one nearest to the tent: the minimiser of the integral, a vertex, would jump about. Half a dozen rounds suffice where
 /// Kelley's method takes hundreds.
-pub(crate) fn correct<M: Cdf + Score + ?Sized>(
-    levels: &Levels<'_, M>,
+pub(crate) fn correct<L: ScoreLaw + ?Sized>(
+    levels: &L,
     found: &Intervals,
     tent: &Beta,
     epsilon: f64,
     goal: f64,
 ) -> Corrected {
-    let mut search = Search::new(levels, epsilon, tent.refined(knots(found)));
+    let mut search = Search::new(levels, epsilon, tent.refined(knots(levels, found)));
     let mut allowance = 0.5 * (goal - search.integral);
     search.limit(allowance);
     let mut best = search.price(&search.tent.clone(), 1e-3 * search.integral);
@@ -70,10 +69,12 @@ pub(crate) fn correct<M: Cdf + Score + ?Sized>(
     best
 }
 
-/// Where the correction may bend: equal pieces per interval, the outermost of which reach twice as far as their mean.
-fn knots(found: &Intervals) -> Vec<f64> {
+/// Where the correction may bend: at equal pieces per interval, the outermost of which reach twice as far as their mean. Where
+/// there are only so many scores, at some of these: every one where an interval has few, for nothing lies between them.
+fn knots<L: ScoreLaw + ?Sized>(levels: &L, found: &Intervals) -> Vec<f64> {
     let last = found.pieces.len() - 1;
     let pieces = pieces(found.pieces.len());
+    let all = if levels.enumerated() { levels.scores() } else { Vec::new() };
     let mut knots = Vec::new();
     for (z, piece) in found.pieces.iter().enumerate() {
         let mean = piece.slope / piece.mass;
@@ -82,14 +83,24 @@ fn knots(found: &Intervals) -> Vec<f64> {
             _ if z == last => (found.cuts[z - 1], 2.0 * mean - found.cuts[z - 1]),
             _ => (found.cuts[z - 1], found.cuts[z]),
         };
-        knots.extend((0..=pieces).map(|i| low + (high - low) * f64::from(i) / f64::from(pieces)));
+        if all.is_empty() {
+            knots.extend((0..=pieces).map(|i| low + (high - low) * f64::from(i) / f64::from(pieces)));
+            continue;
+        }
+        let from = if z == 0 { 0 } else { all.partition_point(|&score| score < low) };
+        let to = if z == last { all.len() } else { all.partition_point(|&score| score < high) };
+        let (inside, steps) = (&all[from..to], pieces as usize);
+        match inside.len() {
+            few if few <= steps + 1 => knots.extend(inside),
+            many => knots.extend((0..=steps).map(|i| inside[i * (many - 1) / steps])),
+        }
     }
     knots
 }
 
 /// The inequalities found so far and what finds more.
-struct Search<'a, 'm, M: ?Sized> {
-    levels: &'a Levels<'m, M>,
+struct Search<'a, L: ?Sized> {
+    levels: &'a L,
     epsilon: f64,
     growth: f64,
     /// Where the correction is zero.
@@ -102,8 +113,8 @@ struct Search<'a, 'm, M: ?Sized> {
     nearest: Nearest,
 }
 
-impl<'a, 'm, M: Cdf + Score + ?Sized> Search<'a, 'm, M> {
-    fn new(levels: &'a Levels<'m, M>, epsilon: f64, tent: Beta) -> Self {
+impl<'a, L: ScoreLaw + ?Sized> Search<'a, L> {
+    fn new(levels: &'a L, epsilon: f64, tent: Beta) -> Self {
         let growth = epsilon.exp_m1();
         let dual = Dual::new(levels, &tent, epsilon);
         let moments = dual.moments_of_all();
@@ -164,7 +175,7 @@ impl<'a, 'm, M: Cdf + Score + ?Sized> Search<'a, 'm, M> {
     }
 
     /// The constraint on the correction of the report that is best at t.
-    fn constraint(&self, dual: &Dual<'_, 'm, M>, t: f64) -> (Vec<f64>, f64) {
+    fn constraint(&self, dual: &Dual<'_, L>, t: f64) -> (Vec<f64>, f64) {
         let mut row = self.moments.clone();
         let (mut mass, mut slope) = (0.0, 0.0);
         dual.positive(t, |i, low, high| {

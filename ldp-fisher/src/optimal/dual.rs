@@ -11,8 +11,7 @@
 
 use super::beta::Beta;
 use super::intervals::report_scores;
-use crate::levels::{Levels, Tail};
-use ldp_core::model::{Cdf, Score};
+use crate::law::{ScoreLaw, Tail};
 use ldp_core::{Error, Result};
 
 /// What rounding may do to a probability or its slope as the models compute them, relative: 64 units in the last place.
@@ -30,8 +29,8 @@ const CLIMB: u32 = 6;
 const PARTS: u32 = 64;
 
 /// A function β with the family it is to prove something about.
-pub(crate) struct Dual<'a, 'm, M: ?Sized> {
-    levels: &'a Levels<'m, M>,
+pub(crate) struct Dual<'a, L: ?Sized> {
+    levels: &'a L,
     beta: &'a Beta,
     /// $E - 1$, rounded up.
     growth: f64,
@@ -67,8 +66,8 @@ impl Sum {
     }
 }
 
-impl<'a, 'm, M: Cdf + Score + ?Sized> Dual<'a, 'm, M> {
-    pub fn new(levels: &'a Levels<'m, M>, beta: &'a Beta, epsilon: f64) -> Self {
+impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
+    pub fn new(levels: &'a L, beta: &'a Beta, epsilon: f64) -> Self {
         let mut tails = vec![Tail { mass: 1.0, slope: 0.0 }];
         tails.extend(beta.knots().iter().map(|&knot| levels.tail(knot)));
         tails.push(Tail::default());
@@ -225,8 +224,13 @@ impl<'a, 'm, M: Cdf + Score + ?Sized> Dual<'a, 'm, M> {
             |_, _| true,
         );
         values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let inner = values.windows(3).filter(|v| v[1].1 > 0.0 && v[1].1 >= v[0].1 && v[1].1 >= v[2].1);
-        inner.map(|v| v[1]).collect()
+        // Where a single score has the last report to itself, the last hill ends the range.
+        let beside = |i: Option<usize>| i.and_then(|i| values.get(i)).map_or(f64::NEG_INFINITY, |value| value.1);
+        let hill = |i: &usize| {
+            let (here, before, after) = (values[*i].1, beside(i.checked_sub(1)), beside(Some(i + 1)));
+            here > 0.0 && here >= before && here >= after
+        };
+        (0..values.len()).filter(hill).map(|i| values[i]).collect()
     }
 
     /// Where G has its maxima, as far as climbs from eight places per piece of β find them.

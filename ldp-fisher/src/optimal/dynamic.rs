@@ -42,16 +42,17 @@ impl Cells {
     /// # Ok::<(), ldp_core::Error>(())
     /// ```
     pub fn grouping(&self, epsilon: Epsilon) -> Result<Grouping> {
-        let promising = self.promising(epsilon, u32::MAX)?;
+        let promising = self.promising(self.by_score(), epsilon, u32::MAX)?;
         let better = |best: Grouping, next: Grouping| if next.information > best.information { next } else { best };
         promising.into_iter().reduce(better).ok_or(Error::Uninformative)
     }
 
-    /// The best response for every number of reports until the information has fallen three times.
-    pub(crate) fn promising(&self, epsilon: Epsilon, most: u32) -> Result<Vec<Grouping>> {
+    /// The best response on groups of cells that are neighbours in this order, for every number of reports until the
+    /// information has fallen three times.
+    pub(crate) fn promising(&self, order: Vec<usize>, epsilon: Epsilon, most: u32) -> Result<Vec<Grouping>> {
         let mut found: Vec<Grouping> = Vec::new();
         let (mut largest, mut worse) = (0.0, 0);
-        for grouping in Search::new(self, epsilon)?.take((most as usize).saturating_sub(1)) {
+        for grouping in Search::new(self, order, epsilon)?.take((most as usize).saturating_sub(1)) {
             worse = if grouping.information > largest { 0 } else { worse + 1 };
             largest = grouping.information.max(largest);
             found.push(grouping);
@@ -60,6 +61,12 @@ impl Cells {
             }
         }
         Ok(found)
+    }
+
+    /// Whether dynamic programming over so many cells ends within minutes.
+    pub(super) fn check_size(&self) -> Result<()> {
+        let (most, value) = (MOST_CELLS as u64, self.len() as u64);
+        if value > most { Err(Error::TooMany { name: "cells", most, value }) } else { Ok(()) }
     }
 
     /// The best response on groups for every number of reports from 2 to `most`, or to the number of cells.
@@ -74,7 +81,12 @@ impl Cells {
     /// # Ok::<(), ldp_core::Error>(())
     /// ```
     pub fn groupings(&self, epsilon: Epsilon, most: u32) -> Result<Vec<Grouping>> {
-        Ok(Search::new(self, epsilon)?.take((most as usize).saturating_sub(1)).collect())
+        self.groupings_in(self.by_score(), epsilon, most)
+    }
+
+    /// The same on groups of cells that are neighbours in this order.
+    pub(crate) fn groupings_in(&self, order: Vec<usize>, epsilon: Epsilon, most: u32) -> Result<Vec<Grouping>> {
+        Ok(Search::new(self, order, epsilon)?.take((most as usize).saturating_sub(1)).collect())
     }
 }
 
@@ -82,7 +94,7 @@ impl Cells {
 struct Search {
     growth: f64,
     order: Vec<usize>,
-    /// Sums of masses and slopes over the cells before each one, in the order of scores.
+    /// Sums of masses and slopes over the cells before each one, in this order.
     masses: Vec<f64>,
     slopes: Vec<f64>,
     /// The largest sum over the first j cells, with the present number of groups.
@@ -92,11 +104,8 @@ struct Search {
 }
 
 impl Search {
-    fn new(cells: &Cells, epsilon: Epsilon) -> Result<Self> {
-        if cells.len() > MOST_CELLS {
-            return Err(Error::TooMany { name: "cells", most: MOST_CELLS as u64, value: cells.len() as u64 });
-        }
-        let order = cells.by_score();
+    fn new(cells: &Cells, order: Vec<usize>, epsilon: Epsilon) -> Result<Self> {
+        cells.check_size()?;
         let sums = |values: &[f64]| {
             let mut sum = 0.0;
             let mut sums = vec![0.0];

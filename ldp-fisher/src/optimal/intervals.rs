@@ -2,7 +2,8 @@
 
 use super::cells::Cells;
 use super::dynamic::Grouping;
-use crate::levels::{Levels, Tail};
+use crate::law::{ScoreLaw, Tail};
+use crate::levels::Levels;
 use ldp_core::model::{Cdf, Score};
 use ldp_core::{Cuts, Epsilon, Error, FiniteChannel, Kernel, Partition, Result};
 
@@ -32,7 +33,7 @@ pub(crate) struct Intervals {
 }
 
 impl Intervals {
-    fn new<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, growth: f64, cuts: Vec<f64>) -> Self {
+    fn new<L: ScoreLaw + ?Sized>(levels: &L, growth: f64, cuts: Vec<f64>) -> Self {
         let mut pieces = Vec::with_capacity(cuts.len() + 1);
         let mut above = Tail { mass: 1.0, slope: 0.0 };
         for &cut in &cuts {
@@ -76,7 +77,7 @@ impl Intervals {
 /// Where the score of a report can lie: the smallest and the largest $E[sv]/E[v]$ with $1 \le v \le E$.
 ///
 /// The largest t solves $(E-1)E[(s-t)_+] = t$: for any such v, $E[v(s-t)] \le E[s-t] + (E-1)E[(s-t)_+]$.
-pub(crate) fn report_scores<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, growth: f64) -> (f64, f64) {
+pub(crate) fn report_scores<L: ScoreLaw + ?Sized>(levels: &L, growth: f64) -> (f64, f64) {
     let above = |t: f64| {
         let Tail { mass, slope } = levels.tail(t);
         growth * (slope - t * mass) > t
@@ -107,8 +108,8 @@ fn root(holds: impl Fn(f64) -> bool) -> f64 {
 /// The family in cells of equal width of score between two levels. Of a family of few whole numbers: all of them.
 ///
 /// Returns the cells in the order of their scores, and the level at which each but the first begins.
-pub(crate) fn quantised<M: Cdf + Score + ?Sized>(
-    levels: &Levels<'_, M>,
+pub(crate) fn quantised<L: ScoreLaw + ?Sized>(
+    levels: &L,
     (low, high): (f64, f64),
     cells: u32,
 ) -> Result<(Cells, Vec<f64>)> {
@@ -134,27 +135,27 @@ pub(crate) fn quantised<M: Cdf + Score + ?Sized>(
 }
 
 /// The best response for every number of reports that may be the best of all.
-fn candidates<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, epsilon: Epsilon) -> Result<Vec<Intervals>> {
+fn candidates<L: ScoreLaw + ?Sized>(levels: &L, epsilon: Epsilon) -> Result<Vec<Intervals>> {
     let growth = epsilon.value().exp_m1();
     let (cells, begins) = quantised(levels, report_scores(levels, growth), CELLS)?;
-    let found = cells.promising(epsilon, MOST_REPORTS)?;
+    // Their order is known: by their own scores, rounding could put cells of the tails elsewhere.
+    let found = cells.promising((0..cells.len()).collect(), epsilon, MOST_REPORTS)?;
     let largest = found.iter().fold(0.0, |most: f64, grouping| most.max(grouping.information));
     let promising = found.into_iter().filter(|grouping| grouping.information >= NEAR * largest);
     Ok(promising.map(|grouping| polish(levels, growth, borders(&grouping, &begins))).collect())
 }
 
 /// The best response with so many reports, if the family has as many scores.
-pub(crate) fn with_reports<M: Cdf + Score + ?Sized>(
-    levels: &Levels<'_, M>,
-    epsilon: Epsilon,
-    reports: u32,
-) -> Result<Intervals> {
+pub(crate) fn with_reports<L: ScoreLaw + ?Sized>(levels: &L, epsilon: Epsilon, reports: u32) -> Result<Intervals> {
     if reports < 2 {
         return Err(Error::TooFew { name: "reports", least: 2, value: reports.into() });
     }
     let growth = epsilon.value().exp_m1();
     let (cells, begins) = quantised(levels, report_scores(levels, growth), CELLS.max(reports.saturating_mul(8)))?;
-    let found = cells.groupings(epsilon, reports)?.pop().filter(|grouping| grouping.reports == reports);
+    let found = cells
+        .groupings_in((0..cells.len()).collect(), epsilon, reports)?
+        .pop()
+        .filter(|grouping| grouping.reports == reports);
     let most = cells.len() as u64;
     let grouping = found.ok_or(Error::TooMany { name: "reports", most, value: reports.into() })?;
     Ok(polish(levels, growth, borders(&grouping, &begins)))
@@ -171,7 +172,7 @@ fn borders(grouping: &Grouping, begins: &[f64]) -> Vec<f64> {
 /// Moving a cut changes the information by the difference of $2t_z\ell - t_z^2$ on its two sides, which is zero at
 /// $\ell = (t_z + t_{z+1})/2$. Newton's method on these equations has a tridiagonal matrix; where it does not increase the
 /// information, the plain step to the midpoints does.
-fn polish<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, growth: f64, start: Vec<f64>) -> Intervals {
+fn polish<L: ScoreLaw + ?Sized>(levels: &L, growth: f64, start: Vec<f64>) -> Intervals {
     let mut best = Intervals::new(levels, growth, start);
     if levels.enumerated() {
         // Between two of finitely many scores any cut is as good; the midpoint is the one that the dual function needs.
@@ -202,7 +203,7 @@ fn polish<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, growth: f64, start: V
 }
 
 /// Rounding removed where it is plain to see: cuts next to zero are at zero, and those of a symmetric law are symmetric.
-fn tidy<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, found: Intervals) -> Intervals {
+fn tidy<L: ScoreLaw + ?Sized>(levels: &L, found: Intervals) -> Intervals {
     let size = found.cuts.iter().fold(0.0, |size: f64, cut| size.max(cut.abs())).max(1e-3 * found.growth);
     let mirrored = found.cuts.iter().zip(found.cuts.iter().rev());
     let cuts: Vec<f64> = mirrored
@@ -217,12 +218,7 @@ fn tidy<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, found: Intervals) -> In
 }
 
 /// Newton's step for $\ell_z - (t_z + t_{z+1})/2 = 0$.
-fn newton<M: Cdf + Score + ?Sized>(
-    levels: &Levels<'_, M>,
-    at: &Intervals,
-    scores: &[f64],
-    middles: &[f64],
-) -> Vec<f64> {
+fn newton<L: ScoreLaw + ?Sized>(levels: &L, at: &Intervals, scores: &[f64], middles: &[f64]) -> Vec<f64> {
     let cuts = &at.cuts;
     let n = cuts.len();
     let width = scores[n] - scores[0];
@@ -257,7 +253,7 @@ fn newton<M: Cdf + Score + ?Sized>(
 }
 
 /// The best of all, the smaller number of reports where two are equal.
-pub(crate) fn best<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, epsilon: Epsilon) -> Result<Intervals> {
+pub(crate) fn best<L: ScoreLaw + ?Sized>(levels: &L, epsilon: Epsilon) -> Result<Intervals> {
     let found = candidates(levels, epsilon)?;
     found
         .into_iter()

@@ -2,8 +2,9 @@
 //!
 //! - [`response`]: the best randomised response on intervals of the score, for any family at any ε, in milliseconds.
 //! - [`certify`]: the same with a [`Certificate`], a bound on *all* ε-private mechanisms that can be checked again.
-//! - [`Cells`]: a family on finitely many cells, given by hand: dynamic programming ([`Cells::grouping`]), exact pricing
-//!   ([`Cells::price`]) and the linear program of all mechanisms ([`Cells::program`]).
+//! - [`Cells`]: a family on finitely many cells, given by hand: dynamic programming ([`Cells::grouping`]), the same with a
+//!   bound for all mechanisms ([`Cells::certify`]), exact pricing ([`Cells::price`]) and the linear program of all
+//!   mechanisms ([`Cells::program`]).
 //! - [`sign_proof`]: the proof of [KS25] that up to ε = 1.048 the sign is optimal for a Gaussian mean, executable.
 //!
 //! # Why the bound is a bound
@@ -36,11 +37,14 @@ mod inverse;
 mod nearest;
 mod prices;
 mod pricing;
+mod proof;
 mod response;
 mod search;
 pub mod sign_proof;
 mod simplex;
+mod sorted;
 mod tent;
+mod tight;
 
 pub use beta::Beta;
 pub use cells::Cells;
@@ -49,3 +53,4 @@ pub use columns::{Program, Report};
 pub use dynamic::Grouping;
 pub use pricing::Priced;
 pub use response::{Response, response, response_with};
+pub use sorted::CertifiedGrouping;

@@ -2,9 +2,8 @@
 
 use super::beta::Beta;
 use super::cells::Cells;
-use crate::levels::{Levels, Tail};
+use crate::law::{ScoreLaw, Tail};
 use ldp_core::Epsilon;
-use ldp_core::model::{Cdf, Score};
 
 /// So many scores at the most, far tails aside.
 const MOST_SCORES: usize = 150;
@@ -16,7 +15,7 @@ const NEGLIGIBLE: f64 = 1e-12;
 /// are too many scores, or the program cannot be solved.
 ///
 /// Between scores, and beyond those that matter, any values do: the proof looks at the scores there are.
-pub(crate) fn priced<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, epsilon: Epsilon) -> Option<Beta> {
+pub(crate) fn priced<L: ScoreLaw + ?Sized>(levels: &L, epsilon: Epsilon) -> Option<Beta> {
     if !levels.enumerated() {
         return None;
     }

@@ -4,13 +4,16 @@ use super::cells::Cells;
 use ldp_core::error::require;
 use ldp_core::{Epsilon, Error, Result};
 
+/// So many maxima are summed anew to find the highest.
+const SUMMED_ANEW: usize = 8;
+
 /// A local maximum of $G(t) = \sum_j c_j(t) + (E-1)\max(c_j(t), 0)$ with $c_j(t) = 2ty_j - t^2r_j - \beta_j$.
 ///
 /// Its report has E where $c_j(t) > 0$ and 1 elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Peak {
     pub(crate) t: f64,
-    /// G(t), not from the sweep but summed anew.
+    /// G(t).
     pub(crate) value: f64,
 }
 
@@ -26,17 +29,26 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Every local maximum of G in increasing order of t, into `out`; returns the highest.
+    /// Every local maximum of G in increasing order of t, into `out`.
     ///
     /// `growth` is E − 1. Masses must be positive.
-    pub(crate) fn maxima(
-        &mut self,
-        masses: &[f64],
-        slopes: &[f64],
-        beta: &[f64],
-        growth: f64,
-        out: &mut Vec<Peak>,
-    ) -> Option<Peak> {
+    pub(crate) fn maxima(&mut self, masses: &[f64], slopes: &[f64], beta: &[f64], growth: f64, out: &mut Vec<Peak>) {
+        self.sweep(masses, slopes, beta, growth, out);
+        out.iter_mut().for_each(|peak| *peak = evaluate(masses, slopes, beta, growth, peak.t));
+    }
+
+    /// The highest of them. Of the running sums only the few highest are summed anew: near optimal prices almost every cell
+    /// has a maximum of its own.
+    fn highest(&mut self, masses: &[f64], slopes: &[f64], beta: &[f64], growth: f64) -> Option<Peak> {
+        let mut peaks = Vec::new();
+        self.sweep(masses, slopes, beta, growth, &mut peaks);
+        peaks.sort_unstable_by(|a, b| b.value.total_cmp(&a.value));
+        let anew = peaks.iter().take(SUMMED_ANEW).map(|peak| evaluate(masses, slopes, beta, growth, peak.t));
+        anew.max_by(|a, b| a.value.total_cmp(&b.value))
+    }
+
+    /// The local maxima, their heights from running sums.
+    fn sweep(&mut self, masses: &[f64], slopes: &[f64], beta: &[f64], growth: f64, out: &mut Vec<Peak>) {
         out.clear();
         self.roots.clear();
         for (j, ((&mass, &slope), &price)) in masses.iter().zip(slopes).zip(beta).enumerate() {
@@ -50,37 +62,33 @@ impl Sweep {
             }
         }
         self.roots.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        // Half the slope of the piece is a − t·b.
-        let (idle_a, idle_b) = (slopes.iter().sum::<f64>(), masses.iter().sum::<f64>());
-        let (mut a, mut b) = (idle_a, idle_b);
+        // The piece is 2ta − t²b − c, so half its slope is a − t·b.
+        let idle = [slopes, masses, beta].map(|numbers| numbers.iter().sum::<f64>());
+        let [mut a, mut b, mut c] = idle;
         let (mut positive, mut left) = (0usize, f64::NEG_INFINITY);
         let mut rising = true;
         for &(t, j, enters) in &self.roots {
             // Comparing slopes, not vertices, so that rounding at a root can move a maximum to the next piece but not lose
             // it. Equal roots have no piece between them: with β = 0 there are k roots at zero.
             if t > left && rising && a - t * b < 0.0 {
-                out.push(Peak { t: (a / b).clamp(left, t), value: 0.0 });
+                let vertex = (a / b).clamp(left, t);
+                out.push(Peak { t: vertex, value: vertex * (2.0 * a - vertex * b) - c });
                 rising = false;
             }
-            if enters {
-                (a, b, positive) = (a + growth * slopes[j], b + growth * masses[j], positive + 1);
-            } else {
-                (a, b, positive) = (a - growth * slopes[j], b - growth * masses[j], positive - 1);
-                if positive == 0 {
-                    // What rounding has left over ends here.
-                    (a, b) = (idle_a, idle_b);
-                }
+            let more = if enters { growth } else { -growth };
+            (a, b, c) = (a + more * slopes[j], b + more * masses[j], c + more * beta[j]);
+            positive = if enters { positive + 1 } else { positive - 1 };
+            if positive == 0 {
+                // What rounding has left over ends here.
+                [a, b, c] = idle;
             }
             rising = rising || a - t * b > 0.0;
             left = t;
         }
         if rising {
-            out.push(Peak { t: (a / b).max(left), value: 0.0 });
+            let vertex = (a / b).max(left);
+            out.push(Peak { t: vertex, value: vertex * (2.0 * a - vertex * b) - c });
         }
-        for peak in out.iter_mut() {
-            *peak = evaluate(masses, slopes, beta, growth, peak.t);
-        }
-        out.iter().copied().max_by(|a, b| a.value.total_cmp(&b.value))
     }
 }
 
@@ -166,7 +174,7 @@ impl Cells {
         let growth = epsilon.value().exp_m1();
         // A sum of k + 1 such numbers must not overflow either.
         require(growth < 1e200, "epsilon", "at most 460", epsilon.value())?;
-        let best = Sweep::default().maxima(self.masses(), self.slopes(), beta, growth, &mut Vec::new());
+        let best = Sweep::default().highest(self.masses(), self.slopes(), beta, growth);
         let t = best.map_or(0.0, |peak| peak.t);
         let pattern: Vec<bool> = pattern(self, beta, t).collect();
         let worth = self.worth(growth, &pattern);

@@ -2,9 +2,8 @@
 
 use super::beta::Beta;
 use super::intervals::Intervals;
-use crate::levels::{Levels, Tail};
+use crate::law::{ScoreLaw, Tail};
 use ldp_core::Result;
-use ldp_core::model::{Cdf, Score};
 
 /// The function β that complementary slackness suggests for a response on intervals of the score.
 ///
@@ -15,7 +14,7 @@ use ldp_core::model::{Cdf, Score};
 /// [KS25], $\lambda = E/(E+1)$.
 ///
 /// [KS25]: https://arxiv.org/abs/2402.04840
-pub(crate) fn tent<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, found: &Intervals) -> Result<Beta> {
+pub(crate) fn tent<L: ScoreLaw + ?Sized>(levels: &L, found: &Intervals) -> Result<Beta> {
     let scores: Vec<f64> = found.scores().collect();
     let last = scores.len() - 1;
     let u = |z: usize, s: f64| 2.0 * scores[z] * s - scores[z] * scores[z];
@@ -72,6 +71,7 @@ mod tests {
     use super::super::dual::Dual;
     use super::super::intervals::best;
     use super::*;
+    use crate::levels::Levels;
     use ldp_core::Epsilon;
     use ldp_core::model::{Gaussian, StudentT};
 

@@ -79,7 +79,8 @@ fn every_local_maximum_is_found_once() {
             let c = (0..cells.len()).map(|j| t * (2.0 * cells.slopes()[j] - t * cells.masses()[j]) - beta[j]);
             c.map(|c| c + growth * c.max(0.0)).sum::<f64>()
         };
-        let best = sweep.maxima(cells.masses(), cells.slopes(), &beta, growth, &mut peaks).unwrap();
+        let best = sweep.highest(cells.masses(), cells.slopes(), &beta, growth).unwrap();
+        sweep.maxima(cells.masses(), cells.slopes(), &beta, growth, &mut peaks);
         most = most.max(peaks.len());
         assert!(peaks.windows(2).all(|pair| pair[0].t < pair[1].t));
         let step = 1e-3;
@@ -95,7 +96,7 @@ fn every_local_maximum_is_found_once() {
         assert!(found > 0);
         for peak in &peaks {
             assert!((g(peak.t) - peak.value).abs() <= 1e-12 * (1.0 + growth));
-            assert!(peak.value <= best.value);
+            assert!(peak.value <= best.value + 1e-13 * (1.0 + growth));
             // A slope of 1e-6 would show. At t = 0 a price of zero has a root, and the rounding of Σy decides on which
             // side of it the vertex is.
             let (near, rounding) = (1e-7, 1e-14 * (1.0 + growth));

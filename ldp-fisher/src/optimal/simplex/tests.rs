@@ -204,24 +204,3 @@ fn impossible_programs_are_refused() {
     endless.add(&[-1.0], 1.0).unwrap();
     assert!(matches!(endless.solve(), Err(Error::Unsettled { .. })));
 }
-
-#[test]
-#[ignore = "a measurement"]
-fn how_long_a_cutting_plane_master_takes() {
-    let rows = 70;
-    let mut rng = stream(3, Purpose::Data, 0, 0);
-    let mut basis = vec![0.0; rows * rows];
-    (0..rows).for_each(|i| basis[i * rows + i] = if i % 2 == 0 { 1.0 } else { -1.0 });
-    let rhs: Vec<f64> = (0..rows).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    let mut simplex = Simplex::new(rhs, basis, vec![-1.0; rows]).unwrap();
-    let clock = std::time::Instant::now();
-    for _ in 0..100 {
-        for _ in 0..20 {
-            let column: Vec<f64> =
-                (0..rows).map(|i| rng.random_range(0.0..1.0) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-            simplex.add(&column, rng.random_range(0.0..1.0)).unwrap();
-        }
-        simplex.solve().unwrap();
-    }
-    println!("{:?} a round, value {}", clock.elapsed() / 100, simplex.value());
-}
