@@ -7,7 +7,10 @@ use ldp_core::{Epsilon, Result};
 use ldp_fisher::optimal::{Cells, certify, response};
 use std::hint::black_box;
 
-fn families() -> Result<Vec<(&'static str, Box<dyn AnyModel>, f64)>> {
+/// A name, a family and a parameter of it.
+type Named = (&'static str, Box<dyn AnyModel>, f64);
+
+fn families() -> Result<Vec<Named>> {
     Ok(vec![
         ("gaussian", Box::new(Gaussian::new(1.0)?), 0.0),
         ("logistic", Box::new(Logistic::new(1.0)?), 0.0),

@@ -69,6 +69,7 @@ const OPTIMAL_EXAMPLES: &str = "Examples:
   ldp optimal --model exponential --theta 2 --epsilon 4 --export mechanism.json --certificate certificate.json
   ldp optimal --verify certificate.json
   ldp optimal --model gaussian --sweep epsilon=0.1:8:80 --svg phases.svg
+  ldp optimal --model logistic --switches 6
 
 The mechanism is the best randomised response on intervals of the score. The upper bound holds for
 every mechanism at this epsilon, of any kind, and is proved: a certificate is the mechanism, the
@@ -243,7 +244,7 @@ pub struct Optimal {
         value_name = "NUMBER",
         allow_hyphen_values = true,
         value_parser = parse_epsilon,
-        required_unless_present_any = ["sweep", "verify"]
+        required_unless_present_any = ["sweep", "verify", "switches"]
     )]
     pub epsilon: Option<Epsilon>,
     /// Write the mechanism here, as the question that is published to clients
@@ -258,11 +259,20 @@ pub struct Optimal {
     /// Write a phase diagram of the sweep here, as SVG: information, number of reports, cuts
     #[arg(long, value_name = "FILE", requires = "sweep")]
     pub svg: Option<PathBuf>,
+    /// List the levels up to EPSILON at which the best number of reports changes
+    #[arg(
+        long,
+        value_name = "EPSILON",
+        allow_hyphen_values = true,
+        value_parser = parse_epsilon,
+        conflicts_with_all = ["epsilon", "export", "certificate", "sweep"]
+    )]
+    pub switches: Option<Epsilon>,
     /// Check a certificate instead; everything is recomputed from the model that it names
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["model", "theta", "epsilon", "export", "certificate", "sweep", "svg"]
+        conflicts_with_all = ["model", "theta", "epsilon", "export", "certificate", "sweep", "svg", "switches"]
     )]
     pub verify: Option<PathBuf>,
 }

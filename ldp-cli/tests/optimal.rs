@@ -127,6 +127,22 @@ fn a_sweep_has_a_line_per_point_and_a_diagram() {
 }
 
 #[test]
+fn switches_are_listed() {
+    let found = record("optimal --switches 4 --model gaussian:sigma=2 --theta 5");
+    let switches = found["switches"].as_array().unwrap();
+    assert_eq!(switches.len(), 3);
+    for (switch, (level, from)) in switches.iter().zip([(2.0074028525, 2), (3.1388267406, 3), (3.9181339383, 4)]) {
+        assert!((number(switch, "epsilon") - level).abs() < 1e-9);
+        assert_eq!((&switch["from"], &switch["to"]), (&Value::from(from), &Value::from(from + 1)));
+    }
+    let table = ldp("optimal --switches 2.5").succeeds().stdout;
+    assert!(table.contains("2.0074028525") && !table.contains("3.13"), "{table}");
+    assert!(ldp("optimal --switches 2.5 --model laplace").succeeds().stdout.contains("never changes"));
+    let csv = ldp("optimal --switches 2.5 --format csv").succeeds().stdout;
+    assert_eq!((csv.lines().count(), csv.lines().next()), (2, Some("epsilon,from,to,information")));
+}
+
+#[test]
 fn what_cannot_be_done_is_refused() {
     for (arguments, why) in [
         ("optimal", "--epsilon"),
@@ -139,6 +155,10 @@ fn what_cannot_be_done_is_refused() {
         ("optimal --sweep epsilon=1:40:2", "at most 30"),
         ("optimal --epsilon 1 --svg x.svg", "--sweep"),
         ("optimal --epsilon 1 --verify c.json", "cannot be used with"),
+        ("optimal --switches 31", "at most 30"),
+        ("optimal --switches 0", "epsilon"),
+        ("optimal --switches 3 --epsilon 1", "cannot be used with"),
+        ("optimal --switches 3 --model exponential --theta -1", "--theta -1 for exponential"),
         ("optimal --epsilon 1 --model logistc", "did you mean 'logistic'"),
     ] {
         ldp(arguments).must_be_refused().saying(why);

@@ -7,6 +7,7 @@ mod list;
 mod manual;
 mod optimal;
 mod optimal_sweep;
+mod optimal_switches;
 mod plan;
 mod reproduce;
 mod risk;

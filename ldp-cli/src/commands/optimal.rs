@@ -1,6 +1,6 @@
 //! `ldp optimal`: the most informative mechanism at a privacy level, with the proof.
 
-use super::{optimal_sweep, pool};
+use super::{optimal_sweep, optimal_switches, pool};
 use crate::args::{Common, Optimal};
 use crate::output::Output;
 use crate::registry::{self, BuiltModel};
@@ -67,6 +67,9 @@ pub fn run(common: &Common, args: &Optimal) -> anyhow::Result<()> {
     let theta = args.theta.unwrap_or_else(|| built.usual_theta());
     if let Some(sweep) = &args.sweep {
         return optimal_sweep::run(common, args, sweep, &built, theta);
+    }
+    if let Some(until) = args.switches {
+        return optimal_switches::run(common, &built, theta, until);
     }
     let epsilon = args.epsilon.context("--epsilon is missing")?;
     let export = args.export.as_ref().map(|path| Output::open("--export", path)).transpose()?;

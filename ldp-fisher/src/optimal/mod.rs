@@ -2,6 +2,7 @@
 //!
 //! - [`response`]: the best randomised response on intervals of the score, for any family at any ε, in milliseconds.
 //! - [`certify`]: the same with a [`Certificate`], a bound on *all* ε-private mechanisms that can be checked again.
+//! - [`switches`]: the levels at which one more report begins to pay.
 //! - [`Cells`]: a family on finitely many cells, given by hand: dynamic programming ([`Cells::grouping`]), the same with a
 //!   bound for all mechanisms ([`Cells::certify`]), exact pricing ([`Cells::price`]) and the linear program of all
 //!   mechanisms ([`Cells::program`]).
@@ -43,6 +44,7 @@ mod search;
 pub mod sign_proof;
 mod simplex;
 mod sorted;
+mod switches;
 mod tent;
 mod tight;
 
@@ -54,3 +56,4 @@ pub use dynamic::Grouping;
 pub use pricing::Priced;
 pub use response::{Response, response, response_with};
 pub use sorted::CertifiedGrouping;
+pub use switches::{Switch, switches};
