@@ -1,5 +1,6 @@
 //! Efficient estimation at every ε: one bit finds the place, the best mechanism there does the rest.
 
+use crate::first_stage::FirstStage;
 use crate::questions::Questions;
 use crate::{EfficientEstimate, Fallback, Maximum, StartAt, maximum_likelihood};
 use ldp_core::model::{Cdf, Score, Symmetry};
@@ -53,21 +54,13 @@ const ALIKE: f64 = 1.0 - 1e-9;
 pub struct Efficient<M: ?Sized> {
     model: Arc<M>,
     start: f64,
-    size: Size,
+    size: FirstStage,
     /// The question of the first round.
     first: FiniteChannel,
     /// The question of the second, where the first tells nothing.
     at_start: FiniteChannel,
     firsts: Arc<Questions<M>>,
     seconds: Arc<Questions<M>>,
-}
-
-/// How many users are in the first stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Size {
-    Fixed(u64),
-    /// The root of this times the number of users.
-    Tuned(f64),
 }
 
 /// What an [`Efficient`] remembers between rounds: counts alone. Questions are the protocol's own, so a state from outside
@@ -95,10 +88,7 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
     /// Refused where no first question identifies the parameter: $P_\theta(A)$ must be monotone in θ, which is tried on a
     /// grid over the parameter space.
     pub fn new(model: Arc<M>, epsilon: Epsilon, start: f64, first_stage: u64) -> Result<Self> {
-        if first_stage == 0 {
-            return Err(Error::TooFew { name: "first-stage", least: 1, value: 0 });
-        }
-        Self::sized(model, epsilon, start, Size::Fixed(first_stage))
+        Self::sized(model, epsilon, start, FirstStage::fixed(first_stage)?)
     }
 
     /// At level ε from `start`, with a first stage of the size that is about best if the start is half a unit of score off.
@@ -118,10 +108,10 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
     /// # Ok::<(), ldp_core::Error>(())
     /// ```
     pub fn tuned(model: Arc<M>, epsilon: Epsilon, start: f64) -> Result<Self> {
-        Self::sized(model, epsilon, start, Size::Tuned(f64::NAN))
+        Self::sized(model, epsilon, start, FirstStage::Tuned(f64::NAN))
     }
 
-    fn sized(model: Arc<M>, epsilon: Epsilon, start: f64, size: Size) -> Result<Self> {
+    fn sized(model: Arc<M>, epsilon: Epsilon, start: f64, size: FirstStage) -> Result<Self> {
         model.admits(start)?;
         let firsts = Arc::new(Questions::new(Arc::clone(&model), epsilon, first)?);
         let seconds = Arc::new(Questions::new(Arc::clone(&model), epsilon, response)?);
@@ -140,7 +130,7 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
                         the values above the median is monotone in it",
             });
         }
-        if let Size::Tuned(factor) = &mut self.size {
+        if let FirstStage::Tuned(factor) = &mut self.size {
             *factor = tuned_factor(&*self.model, self.start, &self.first, &self.at_start, &self.seconds)?;
         }
         Ok(())
@@ -148,17 +138,7 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
 
     /// How many of `users` are in the first stage: at least one, and at least one is left.
     pub fn first_stage(&self, users: u64) -> Result<u64> {
-        if users < 2 {
-            return Err(Error::TooFew { name: "users", least: 2, value: users });
-        }
-        let first_stage = match self.size {
-            Size::Fixed(size) => size,
-            Size::Tuned(factor) => ((factor * users as f64).sqrt().round() as u64).clamp(1, users / 2),
-        };
-        if first_stage >= users {
-            return Err(Error::TooMany { name: "first-stage", most: users - 1, value: first_stage });
-        }
-        Ok(first_stage)
+        self.size.of(users)
     }
 
     /// What the first stage says, and the question of the second: the best there, or where nothing is said, at the start.

@@ -35,6 +35,7 @@ mod duchi_rogers;
 mod efficient;
 mod efficient_estimate;
 mod fewest;
+mod first_stage;
 mod joseph;
 mod joseph_one_round;
 mod joseph_one_round_unknown_variance;

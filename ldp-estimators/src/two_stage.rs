@@ -1,5 +1,6 @@
 //! Two sign stages: the second asks where the first points.
 
+use crate::first_stage::{FirstStage, tuned_size};
 use crate::one_stage::{around, one};
 use crate::{SignEstimate, SignStage, StartAt, one_stage_variance};
 use ldp_core::{Bits, Epsilon, Error, Result, Round, StagedEstimator, Step, StepOf, Tally};
@@ -21,15 +22,7 @@ use std::f64::consts::PI;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoStage {
     question: Sign,
-    size: Size,
-}
-
-/// How many users are in the first stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Size {
-    Fixed(u64),
-    /// $\sqrt{cV_1(1/2)n}$, with $cV_1(1/2)$ worked out once: every step asks for the size.
-    Tuned(f64),
+    size: FirstStage,
 }
 
 /// What a [`TwoStage`] remembers between rounds: counts alone. Thresholds and weights are the protocol's own, so a
@@ -54,16 +47,13 @@ pub enum TwoStageState {
 impl TwoStage {
     /// At level ε from `start`, with `first_stage` ≥ 1 users in the first stage.
     pub fn new(epsilon: Epsilon, start: f64, first_stage: u64) -> Result<Self> {
-        if first_stage == 0 {
-            return Err(Error::TooFew { name: "first-stage", least: 1, value: 0 });
-        }
-        Ok(Self { question: Sign::new(epsilon, start)?, size: Size::Fixed(first_stage) })
+        Ok(Self { question: Sign::new(epsilon, start)?, size: FirstStage::fixed(first_stage)? })
     }
 
     /// At level ε from `start`, with a first stage of the size that [`tuned_first_stage`](Self::tuned_first_stage)
     /// gives for the number of users.
     pub fn tuned(epsilon: Epsilon, start: f64) -> Result<Self> {
-        Ok(Self { question: Sign::new(epsilon, start)?, size: Size::Tuned(tuned_factor(epsilon)) })
+        Ok(Self { question: Sign::new(epsilon, start)?, size: FirstStage::Tuned(tuned_factor(epsilon)) })
     }
 
     /// A good size of the first stage for a start about half a σ off: $n_1 = \sqrt{c V_1(1/2) n}$, $c = 1 - 2\tau^2/\pi$.
@@ -83,17 +73,7 @@ impl TwoStage {
 
     /// How many of `users` are in the first stage: at least one, and at least one is left.
     fn first_stage(&self, users: u64) -> Result<u64> {
-        if users < 2 {
-            return Err(Error::TooFew { name: "users", least: 2, value: users });
-        }
-        let first_stage = match self.size {
-            Size::Fixed(size) => size,
-            Size::Tuned(factor) => tuned_size(factor, users),
-        };
-        if first_stage >= users {
-            return Err(Error::TooMany { name: "first-stage", most: users - 1, value: first_stage });
-        }
-        Ok(first_stage)
+        self.size.of(users)
     }
 
     /// The first stage, and the question of the second: where the first points, or where it stood.
@@ -106,10 +86,6 @@ impl TwoStage {
 /// $cV_1(1/2)$.
 fn tuned_factor(epsilon: Epsilon) -> f64 {
     (1.0 - 2.0 * epsilon.tau().powi(2) / PI) * one_stage_variance(epsilon, 0.5)
-}
-
-fn tuned_size(factor: f64, users: u64) -> u64 {
-    ((factor * users as f64).sqrt().round() as u64).clamp(1, (users / 2).max(1))
 }
 
 impl StagedEstimator for TwoStage {

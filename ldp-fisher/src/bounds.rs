@@ -1,7 +1,7 @@
 //! What no private mechanism can exceed, and what one bit reaches.
 
+use crate::law::informative;
 use crate::{OneBit, Optimum, one_bit};
-use ldp_core::error::require;
 use ldp_core::model::{Cdf, Score};
 use ldp_core::{Epsilon, Result};
 
@@ -89,13 +89,7 @@ pub fn bounds<M: Cdf + Score + ?Sized>(
     closed_form: Optimum,
 ) -> Result<Bounds> {
     model.admits(theta)?;
-    let nonprivate = model.information(theta);
-    require(
-        nonprivate > 0.0 && nonprivate.is_finite(),
-        "the information of a value",
-        "positive and finite",
-        nonprivate,
-    )?;
+    let nonprivate = informative(model.information(theta))?;
     // Above ε = 709 the factors leave the range of numbers: the largest number is a bound as good as any.
     let times = |factor: f64| (nonprivate * factor).min(f64::MAX);
     let growth = epsilon.value().exp_m1();

@@ -1,5 +1,8 @@
 //! What the search for the best mechanism sees of a family: the law of its score.
 
+use ldp_core::Result;
+use ldp_core::error::require;
+
 /// The law of a score with mean zero and variance one.
 ///
 /// Of a family at θ nothing matters to a private report but this: with $A = \lbrace s \ge \ell\rbrace$, the probability
@@ -26,4 +29,11 @@ pub(crate) struct Tail {
     pub mass: f64,
     /// $E[s; s \ge \ell]$, in units.
     pub slope: f64,
+}
+
+/// The information of a value at θ, which must be positive and finite: in its root everything else is measured.
+pub(crate) fn informative(information: f64) -> Result<f64> {
+    let usable = information > 0.0 && information.is_finite();
+    require(usable, "the information of a value", "positive and finite", information)?;
+    Ok(information)
 }

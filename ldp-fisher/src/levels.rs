@@ -1,8 +1,7 @@
 //! The law of the score: level sets, their probabilities and how these change with the parameter.
 
-use crate::law::{ScoreLaw, Tail};
+use crate::law::{ScoreLaw, Tail, informative};
 use ldp_core::Result;
-use ldp_core::error::require;
 use ldp_core::model::{Cdf, Score, Support};
 use ldp_core::special::least;
 
@@ -41,13 +40,7 @@ impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
     /// Checks θ and that the information is positive and finite.
     pub fn new(model: &'a M, theta: f64) -> Result<Self> {
         model.admits(theta)?;
-        let information = model.information(theta);
-        require(
-            information > 0.0 && information.is_finite(),
-            "the information of a value",
-            "positive and finite",
-            information,
-        )?;
+        let information = informative(model.information(theta))?;
         let unit = information.sqrt();
         let (points, kinks) = grid(model, theta);
         let whole = matches!(model.support(theta), Support::Whole { .. });

@@ -1,5 +1,6 @@
 //! A family on finitely many cells: what the search for an optimal mechanism has to know of it.
 
+use crate::law::informative;
 use ldp_core::error::require;
 use ldp_core::{Error, Result};
 
@@ -54,13 +55,7 @@ impl Cells {
             return Err(Error::Sum { what: "the derivatives of the masses", expected: 0.0, found: balance });
         }
         let cells = Self { masses, slopes };
-        let information = cells.information();
-        require(
-            information > 0.0 && information.is_finite(),
-            "the information of a value",
-            "positive and finite",
-            information,
-        )?;
+        informative(cells.information())?;
         Ok(cells)
     }
 
