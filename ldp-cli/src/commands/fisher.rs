@@ -241,7 +241,7 @@ fn curve<'a>(
     let points: Vec<Point> = pool(common)?.install(work)?.into_iter().flatten().collect();
     drop(progress);
     if let Some(figure) = figure {
-        figure.write(|out| out.write_all(chart(args, sweep, &points, built).svg().as_bytes()))?;
+        figure.figure(&chart(args, sweep, &points, built).svg())?;
     }
     let record = Curve {
         command: "fisher",

@@ -75,7 +75,7 @@ pub fn run(common: &Common, args: &Optimal, sweep: &Sweep, built: &BuiltModel, t
             ("theta", Some(epsilon)) => format!("{}, ε = {epsilon}", record.model),
             _ => format!("{}, θ = {theta}", record.model),
         };
-        figure.write(|out| out.write_all(phases(&title, sweep, &record.points).as_bytes()))?;
+        figure.figure(&phases(&title, sweep, &record.points))?;
     }
     match common.format {
         Format::Csv => Ok(report::write(&lines(&record.points)?)?),

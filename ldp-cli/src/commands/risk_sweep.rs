@@ -127,7 +127,7 @@ pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> a
         points,
     };
     if let Some(figure) = figure {
-        figure.write(|out| out.write_all(chart(sweep, &record).svg().as_bytes()))?;
+        figure.figure(&chart(sweep, &record).svg())?;
     }
     match common.format {
         Format::Csv => Ok(report::write(&report::lines(&record.points)?)?),

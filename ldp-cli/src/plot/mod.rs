@@ -6,11 +6,13 @@
 mod axis;
 mod band;
 mod labels;
+mod png;
 mod stack;
 
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use labels::Mark;
+pub use png::{PngError, SCALE, png};
 pub use stack::stack;
 
 use std::fmt::Write;
@@ -21,6 +23,8 @@ const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9
 const GREY: &str = "#777777";
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
+/// What the reader's machine may have, all of the same widths.
+const FONT: &str = "Helvetica, Arial, Arimo, Liberation Sans, sans-serif";
 const WIDTH: f64 = 720.0;
 /// The least height of the area of the lines: many labels need more.
 const AREA: f64 = 338.0;
@@ -79,7 +83,7 @@ impl Chart {
         let height = TOP + frame.height + BOTTOM;
         writeln!(
             out,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222">"##
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" font-family="{FONT}" font-size="12" fill="#222">"##
         )?;
         writeln!(out, "<title>{}</title>", escape(&self.title))?;
         writeln!(out, r##"<rect width="{WIDTH}" height="{height}" fill="#fff"/>"##)?;
