@@ -44,7 +44,8 @@ impl Output {
 
     /// Fills the file with a figure: as PNG if its name ends so, otherwise as the SVG text it is.
     pub fn figure(self, svg: &str) -> anyhow::Result<()> {
-        let drawn = |error: PngError| anyhow::Error::new(error).context(format!("{} {}", self.flag, self.path.display()));
+        let drawn =
+            |error: PngError| anyhow::Error::new(error).context(format!("{} {}", self.flag, self.path.display()));
         if self.path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
             // Drawn before the file is emptied.
             let bytes = plot::png(svg, plot::SCALE).map_err(drawn)?;

@@ -290,7 +290,7 @@ fn chart(args: &Fisher, sweep: &Sweep, points: &[Point], built: &BuiltModel) -> 
     };
     Chart {
         title: format!("Fisher information of one report, {}, {fixed}", built.spec),
-        x: Axis::new(&sweep.key, if sweep.log { Scale::Log } else { Scale::Linear }, xs()),
+        x: Axis::new(sweep.symbol(), if sweep.log { Scale::Log } else { Scale::Linear }, xs()),
         y: Axis::new("information", scale, ys()),
         series,
         bands: Vec::new(),

@@ -241,7 +241,7 @@ fn chart(sweep: &Sweep, record: &Curve) -> Chart {
     let xs = points.iter().map(|point| point.value.number());
     Chart {
         title: format!("n·MSE of {}, {}, {}", record.estimator, record.model, fixed(record)),
-        x: Axis::new(&sweep.key, if sweep.log { Scale::Log } else { Scale::Linear }, xs),
+        x: Axis::new(sweep.symbol(), if sweep.log { Scale::Log } else { Scale::Linear }, xs),
         y: Axis::new("n·MSE", scale, ys()),
         bands: vec![Band { label, points: band.collect(), of: 0 }],
         marks: vec![Mark {

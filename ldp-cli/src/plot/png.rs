@@ -79,20 +79,24 @@ fn options() -> Options<'static> {
 #[cfg(test)]
 pub fn drawn_width(text: &str, size: f64, bold: bool) -> f64 {
     let weight = if bold { "bold" } else { "normal" };
-    let text = super::escape(text);
-    let svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"10\"><text y=\"5\" font-size=\"{size}\" \
-         font-weight=\"{weight}\" xml:space=\"preserve\">{text}</text></svg>"
-    );
-    let tree = Tree::from_str(&svg, &options()).unwrap();
-    let usvg::Node::Text(text) = &tree.root().children()[0] else { panic!("a text is a text") };
-    f64::from(text.bounding_box().width())
+    let width = |text: &str| {
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\" height=\"10\"><text y=\"5\" font-size=\"{size}\" \
+             font-weight=\"{weight}\">{text}</text></svg>"
+        );
+        let tree = Tree::from_str(&svg, &options()).unwrap();
+        let usvg::Node::Text(text) = &tree.root().children()[0] else { panic!("a text is a text") };
+        f64::from(text.bounding_box().width())
+    };
+    // Between two bars, because a space alone is nothing.
+    width(&format!("|{}|", super::escape(text))) - width("||")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::stack::stack;
+    use super::super::style::COLOURS;
     use super::super::tests::{chart, numbers};
-    use super::super::{COLOURS, stack};
     use super::*;
 
     fn size(png: &[u8]) -> (u32, u32) {
