@@ -3,6 +3,9 @@
 use super::{Axis, Chart, Frame, Style, pieces};
 use std::fmt::Write;
 
+/// Light enough for the grid and other bands to show through.
+pub const OPACITY: f64 = 0.18;
+
 /// A translucent area behind the lines, in the colour of one of them.
 pub struct Band {
     /// What it is called; nothing is written if empty.
@@ -46,7 +49,7 @@ impl Chart {
             area.push('Z');
         }
         if !area.is_empty() {
-            writeln!(out, r#"<path d="{area}" fill="{colour}" fill-opacity="0.16"/>"#)?;
+            writeln!(out, r#"<path d="{area}" fill="{colour}" fill-opacity="{OPACITY}"/>"#)?;
         }
         if !alone.is_empty() {
             writeln!(out, r#"<path d="{alone}" stroke="{colour}" stroke-opacity="0.3" stroke-width="5"/>"#)?;

@@ -1,5 +1,6 @@
 //! Names and notes, where they cover neither each other nor, if possible, a line.
 
+use super::band::OPACITY;
 use super::line::Line;
 use super::style::{GREY, Style};
 use super::text::{self, LINE, width};
@@ -164,7 +165,7 @@ fn beside(frame: &Frame, mut ends: Vec<End<'_>>, out: &mut String) -> std::fmt::
             Key::Band(colour) => {
                 let top = place - 4.5;
                 write!(out, r#"<rect x="{from:.2}" y="{top:.2}" width="{SAMPLE}" height="9""#)?;
-                writeln!(out, r#" fill="{colour}" opacity="0.25"/>"#)?;
+                writeln!(out, r#" fill="{colour}" fill-opacity="{OPACITY}"/>"#)?;
             }
         }
         let first = place + 4.0 - LINE * (lines.len() - 1) as f64 / 2.0;
@@ -260,10 +261,10 @@ impl Room<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::png::drawn_width;
+    use super::super::png::{drawn_width, text_boxes};
     use super::super::tests::{chart, numbers};
     use super::super::text::SIZE;
-    use super::super::{AREA, Series, WIDTH};
+    use super::super::{AREA, Axis, Band, Scale, Series, WIDTH};
     use super::*;
 
     fn named(count: usize) -> Chart {
@@ -301,6 +302,40 @@ mod tests {
         // The other name keeps away from all of them.
         let (long, other) = (numbers(&svg, ">long ", "y"), numbers(&svg, ">line 1<", "y")[0]);
         assert!(long.iter().all(|line| (line - other).abs() > LINE - 0.01), "{long:?} {other}");
+    }
+
+    #[test]
+    fn no_text_touches_another_or_the_edge() {
+        let mut everything = named(16);
+        for (index, series) in everything.series.iter_mut().enumerate() {
+            series.label = format!("interval:cuts=-{index}/0/{index},origin=0.125 & more");
+            series.points = (1..9).map(|x| (f64::from(x), 1.0 + index as f64 * f64::from(x))).collect();
+            series.reference = index % 5 == 4;
+            series.marks = index % 2 == 0;
+        }
+        everything.series[4].points.truncate(3);
+        everything.title = "n·MSE of sixteen protocols with long names, gaussian:sigma=1, θ = 0.5, n = 10000".into();
+        everything.y = Axis::new("a vertical axis with a name", Scale::Linear, [1.0e6, 1.00009e6].into_iter());
+        everything.x = Axis::new("a horizontal axis with a name", Scale::Log, [0.9, 9.0].into_iter());
+        let band =
+            |of| Band { label: format!("{of} replications cannot tell apart"), points: vec![(1.0, 0.0, 1e7)], of };
+        everything.bands = (0..3).map(band).collect();
+        let note = |x| Mark { x, y: 1.00005e6, label: format!("best: {x}") };
+        everything.marks = [2.0, 2.1, 8.9].map(note).into();
+        for chart in [everything, chart(), named(3)] {
+            let svg = chart.svg();
+            let (height, boxes) = (numbers(&svg, "<svg", "height")[0], text_boxes(&svg));
+            assert!(boxes.len() == svg.matches("</text>").count() && boxes.len() > 12);
+            for (index, (text, area)) in boxes.iter().enumerate() {
+                let within = area[0] >= 0.0 && area[1] >= 0.0 && area[2] <= WIDTH && area[3] <= height;
+                assert!(within, "{text}: {area:?}");
+                for (other, there) in &boxes[..index] {
+                    let apart =
+                        area[0] >= there[2] || area[2] <= there[0] || area[1] >= there[3] || area[3] <= there[1];
+                    assert!(apart, "{text} and {other}: {area:?} {there:?}");
+                }
+            }
+        }
     }
 
     #[test]

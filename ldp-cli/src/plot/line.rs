@@ -30,8 +30,10 @@ impl Chart {
             let mut marks: Vec<(f64, f64)> =
                 pieces.iter().filter(|piece| series.marks || piece.len() == 1).flatten().copied().collect();
             let style = if series.reference {
-                references += 1;
-                Style::reference(references - 1)
+                // Those without a name share one with the first that has it: lines of one kind.
+                let named = !series.label.is_empty();
+                references += usize::from(named);
+                Style::reference(if named { references - 1 } else { 0 })
             } else {
                 if many && !series.marks {
                     marks.extend(some(frame, &pieces, others));
@@ -117,6 +119,15 @@ mod tests {
         // On points of the line, and nowhere between.
         let points: Vec<_> = lines[0].pieces.iter().flatten().collect();
         assert!(lines[0].marks.iter().all(|mark| points.contains(&mark)));
+    }
+
+    #[test]
+    fn references_of_one_kind_look_alike() {
+        let mut chart = chart();
+        let reference = |label: &str| Series { label: label.into(), points: Vec::new(), reference: true, marks: false };
+        chart.series = ["", "laws", "", "bound"].map(reference).into();
+        let dashes: Vec<_> = chart.lines(&frame()).iter().map(|line| line.style.dash).collect();
+        assert!(dashes[0] == dashes[1] && dashes[1] == dashes[2] && dashes[2] != dashes[3], "{dashes:?}");
     }
 
     #[test]

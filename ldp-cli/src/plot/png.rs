@@ -92,8 +92,30 @@ pub fn drawn_width(text: &str, size: f64, bold: bool) -> f64 {
     width(&format!("|{}|", super::escape(text))) - width("||")
 }
 
+/// The texts of a picture and where they are: left, top, right and bottom.
+#[cfg(test)]
+pub fn text_boxes(svg: &str) -> Vec<(String, [f64; 4])> {
+    fn gather(group: &usvg::Group, found: &mut Vec<(String, [f64; 4])>) {
+        for node in group.children() {
+            match node {
+                usvg::Node::Group(group) => gather(group, found),
+                usvg::Node::Text(text) => {
+                    let area = text.abs_bounding_box();
+                    let words = text.chunks().iter().map(|chunk| chunk.text()).collect();
+                    found.push((words, [area.left(), area.top(), area.right(), area.bottom()].map(f64::from)));
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    gather(Tree::from_str(svg, &options()).unwrap().root(), &mut found);
+    found
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::WIDTH;
     use super::super::stack::stack;
     use super::super::style::COLOURS;
     use super::super::tests::{chart, numbers};
@@ -122,6 +144,16 @@ mod tests {
         }
         let both = png(&stack(&[svg.clone(), svg]), 1.0).unwrap();
         assert_eq!(size(&both), (width as u32, 2 * height as u32));
+    }
+
+    #[test]
+    fn a_column_of_a_journal_is_printed_sharply_and_can_be_read() {
+        let column = 8.5 / 2.54;
+        assert!(SCALE * WIDTH >= 600.0 * column && SCALE * WIDTH <= 700.0 * column);
+        let svg = chart().svg();
+        let sizes: Vec<f64> =
+            svg.split("font-size=\"").skip(1).map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect();
+        assert!(sizes.len() == 2 && sizes.iter().all(|size| *size >= WIDTH / 45.0), "{sizes:?}");
     }
 
     #[test]
