@@ -35,8 +35,9 @@ impl Axis {
         }
         let inner = Self { label: label.to_owned(), scale, low, high, whole: false };
         let (from, to) = (inner.measure(low), inner.measure(high));
-        // One value alone gets an axis of its own size.
-        let air = if to > from { 0.04 * (to - from) } else { 0.5 * from.abs().max(1e-3) };
+        // One value alone gets an axis of its own size; zero has none, nor has a ratio.
+        let alone = if scale == Scale::Linear && from != 0.0 { 0.5 * from.abs() } else { 0.5 };
+        let air = if to > from { 0.04 * (to - from) } else { alone };
         Self { low: inner.unmeasure(from - air), high: inner.unmeasure(to + air), ..inner }
     }
 
@@ -253,5 +254,7 @@ mod tests {
         // Nothing to show, or one value: an axis all the same.
         assert!(Axis::new("", Scale::Linear, std::iter::empty()).place(1.5).is_some());
         assert!((Axis::new("", Scale::Linear, [4.0].into_iter()).place(4.0).unwrap() - 0.5).abs() < 1e-12);
+        assert_eq!(texts(Scale::Linear, 0.0, 0.0), ["−0.4", "−0.2", "0", "0.2", "0.4"]);
+        assert_eq!(texts(Scale::Log, 1.0, 1.0), ["0.5", "0.7", "1", "2", "3"]);
     }
 }
