@@ -221,7 +221,7 @@ pub struct Fisher {
     /// 50 of them if COUNT is left out
     #[arg(long, value_name = "SWEEP", allow_hyphen_values = true)]
     pub sweep: Option<Sweep>,
-    /// Write a figure of the sweep here, as SVG
+    /// Write a figure of the sweep here, as PNG if the name ends in .png, otherwise as SVG
     #[arg(long, value_name = "FILE", requires = "sweep")]
     pub svg: Option<PathBuf>,
     /// Treat the mechanism as a black box: a lower confidence limit from this many samples
@@ -256,7 +256,8 @@ pub struct Optimal {
     /// Repeat for several values of epsilon or theta: KEY=FROM:TO[:COUNT][:log], 50 of them if COUNT is left out
     #[arg(long, value_name = "SWEEP", allow_hyphen_values = true, conflicts_with_all = ["export", "certificate"])]
     pub sweep: Option<Sweep>,
-    /// Write a phase diagram of the sweep here, as SVG: information, number of reports, cuts
+    /// Write a phase diagram of the sweep here (information, number of reports, cuts), as PNG if the name ends in .png,
+    /// otherwise as SVG
     #[arg(long, value_name = "FILE", requires = "sweep")]
     pub svg: Option<PathBuf>,
     /// List the levels up to EPSILON at which the best number of reports changes
@@ -332,7 +333,7 @@ pub struct Risk {
     /// 50 of them if COUNT is left out
     #[arg(long, value_name = "SWEEP", allow_hyphen_values = true, conflicts_with_all = ["atoms", "interval", "level"])]
     pub sweep: Option<Sweep>,
-    /// Write a figure of the sweep here, as SVG
+    /// Write a figure of the sweep here, as PNG if the name ends in .png, otherwise as SVG
     #[arg(long, value_name = "FILE", requires = "sweep")]
     pub svg: Option<PathBuf>,
 }

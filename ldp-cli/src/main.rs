@@ -10,6 +10,8 @@ mod exit;
 mod input;
 mod nearest;
 mod output;
+#[cfg_attr(not(test), expect(dead_code, reason = "the page of a study's results"))]
+mod page;
 mod plot;
 mod progress;
 mod registry;

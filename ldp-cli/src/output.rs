@@ -1,6 +1,7 @@
 //! Files that flags ask for.
 
 use crate::exit::OutputError;
+use crate::plot::{self, PngError};
 use anyhow::Context;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -39,6 +40,18 @@ impl Output {
             out.flush()
         });
         filled.map_err(OutputError).with_context(|| format!("{} {}", self.flag, self.path.display()))
+    }
+
+    /// Fills the file with a figure: as PNG if its name ends so, otherwise as the SVG text it is.
+    pub fn figure(self, svg: &str) -> anyhow::Result<()> {
+        let drawn =
+            |error: PngError| anyhow::Error::new(error).context(format!("{} {}", self.flag, self.path.display()));
+        if self.path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
+            // Drawn before the file is emptied.
+            let bytes = plot::png(svg, plot::SCALE).map_err(drawn)?;
+            return self.write(|out| out.write_all(&bytes));
+        }
+        self.write(|out| out.write_all(svg.as_bytes()))
     }
 
     /// What is no file, such as a pipe, has nothing to be emptied of.
@@ -121,6 +134,24 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "what was there before");
         Output::open("--svg", &path).unwrap().write(|out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_figure_is_what_its_name_ends_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="5"/>"#;
+        let written = |name: &str| {
+            Output::open("--svg", &folder.path().join(name)).unwrap().figure(svg).unwrap();
+            fs::read(folder.path().join(name)).unwrap()
+        };
+        assert!(written("a.svg") == svg.as_bytes() && written("png") == svg.as_bytes());
+        assert!(written("a.png") == plot::png(svg, plot::SCALE).unwrap() && written("b.PNG") == written("a.png"));
+        // Nothing is left of a picture that could not be drawn, and nothing lost.
+        let fresh = folder.path().join("c.png");
+        let error = Output::open("--svg", &fresh).unwrap().figure("no figure").unwrap_err();
+        assert!(error.to_string().starts_with("--svg ") && !fresh.exists(), "{error}");
+        assert!(Output::open("--svg", &folder.path().join("a.png")).unwrap().figure("no figure").is_err());
+        assert!(written("b.png") == fs::read(folder.path().join("a.png")).unwrap());
     }
 
     #[test]

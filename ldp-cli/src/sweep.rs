@@ -89,6 +89,15 @@ impl FromStr for Sweep {
 }
 
 impl Sweep {
+    /// The key as it stands at an axis: by the letter that formulas have for it.
+    pub fn symbol(&self) -> &str {
+        match self.key.as_str() {
+            "epsilon" => "ε",
+            "theta" => "θ",
+            key => key,
+        }
+    }
+
     /// The values of a key that counts something: rounded to whole numbers, increasing, each of them once.
     ///
     /// # Errors
@@ -116,6 +125,12 @@ impl fmt::Display for Sweep {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn axes_have_the_letters_of_formulas() {
+        let symbol = |text: &str| text.parse::<Sweep>().unwrap().symbol().to_owned();
+        assert_eq!(["epsilon=1:2", "theta=1:2", "first-stage=1:2"].map(symbol), ["ε", "θ", "first-stage"]);
+    }
 
     #[test]
     fn values_run_from_end_to_end() {

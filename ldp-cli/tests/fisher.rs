@@ -104,6 +104,10 @@ fn sweeps_have_tables_lines_and_figures() {
     assert!(lines[1].starts_with("0.5,") && lines[10].starts_with("2.5,"));
     let svg = fs::read_to_string(&figure).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains(">sign<") && svg.contains("no privacy") && !svg.contains("NaN"));
+    let picture = folder.path("curve.png");
+    ldp(call).with("--svg").on(&picture).succeeds();
+    let bytes = fs::read(&picture).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 20_000);
     // The same on any number of threads, and in JSON and as a table.
     let one = ldp(call).with("--format csv --threads 1").succeeds().stdout;
     assert_eq!(one, csv);

@@ -119,9 +119,23 @@ fn a_sweep_has_a_line_per_point_and_a_diagram() {
     for text in ["optimal", "best one bit", "no privacy", "Number of reports", "Cuts"] {
         assert!(drawn.contains(text), "{text}");
     }
-    // As many dots as cuts, and one per number of reports.
-    let cuts: usize = points.iter().map(|point| point["cuts"].as_array().unwrap().len()).sum();
-    assert_eq!(drawn.matches("<circle").count(), cuts + 10);
+    // Reports: level from point to point, upright between. Cuts: a curve for each cut of each phase, and dots where a phase
+    // has one point.
+    let curve = |title: &str| {
+        let panel = &drawn[drawn.find(title).unwrap()..];
+        panel.lines().find(|line| line.contains("stroke=\"#0072B2\"")).unwrap().split('"').nth(1).unwrap().to_owned()
+    };
+    let (steps, cuts) = (curve("Number of reports"), curve("Cuts of"));
+    assert_eq!((steps.matches('M').count(), steps.matches('L').count()), (1, 9 + 2 * 4));
+    let phases: Vec<&[Value]> = points.chunk_by(|a, b| a["outputs"] == b["outputs"]).collect();
+    let count = |phase: &&[Value]| phase[0]["cuts"].as_array().unwrap().len();
+    assert_eq!(cuts.matches('M').count(), phases.iter().map(count).sum::<usize>());
+    let alone = phases.iter().filter(|phase| phase.len() == 1).map(count).sum::<usize>();
+    assert_eq!(drawn.matches("<circle").count(), alone);
+    // The same figure as PNG.
+    let png = folder.path("phases.png");
+    ldp("optimal --sweep epsilon=0.5:5:10 --svg").on(&png).succeeds();
+    assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
     let csv = ldp("optimal --sweep theta=0.5:2:4 --model exponential --epsilon 3 --format csv").succeeds().stdout;
     assert_eq!((csv.lines().count(), csv.lines().next().unwrap().ends_with("outputs,cuts")), (5, true));
 }

@@ -266,7 +266,7 @@ fn a_sweep_finds_the_best_first_stage() {
     let best = &curve["best"];
     assert!((250.0..350.0).contains(&number(best, "value")) && number(best, "scaled_mse") < 7.82, "{best}");
     let svg = fs::read_to_string(&figure).unwrap();
-    for text in [">n·MSE<", ">bound<", ">what 50,000 replications see<", ">first-stage<"] {
+    for text in [">n·MSE<", ">bound<", ">what 50,000<", ">replications see<", ">first-stage<"] {
         assert!(svg.contains(text), "no {text}");
     }
     assert!(svg.starts_with("<svg") && !svg.contains("NaN"));

@@ -241,7 +241,7 @@ fn curve<'a>(
     let points: Vec<Point> = pool(common)?.install(work)?.into_iter().flatten().collect();
     drop(progress);
     if let Some(figure) = figure {
-        figure.write(|out| out.write_all(chart(args, sweep, &points, built).svg().as_bytes()))?;
+        figure.figure(&chart(args, sweep, &points, built).svg())?;
     }
     let record = Curve {
         command: "fisher",
@@ -290,7 +290,7 @@ fn chart(args: &Fisher, sweep: &Sweep, points: &[Point], built: &BuiltModel) -> 
     };
     Chart {
         title: format!("Fisher information of one report, {}, {fixed}", built.spec),
-        x: Axis::new(&sweep.key, if sweep.log { Scale::Log } else { Scale::Linear }, xs()),
+        x: Axis::new(sweep.symbol(), if sweep.log { Scale::Log } else { Scale::Linear }, xs()),
         y: Axis::new("information", scale, ys()),
         series,
         bands: Vec::new(),

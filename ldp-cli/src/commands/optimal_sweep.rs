@@ -4,7 +4,7 @@ use super::optimal::{Found, certified, relative};
 use super::pool;
 use crate::args::{Common, Format, Optimal};
 use crate::output::Output;
-use crate::plot::{Axis, Chart, Scale, Series, stack};
+use crate::plot::{Axis, Band, Chart, Scale, Series, panels};
 use crate::progress::Steps;
 use crate::registry::BuiltModel;
 use crate::report::{self, significant};
@@ -75,7 +75,7 @@ pub fn run(common: &Common, args: &Optimal, sweep: &Sweep, built: &BuiltModel, t
             ("theta", Some(epsilon)) => format!("{}, ε = {epsilon}", record.model),
             _ => format!("{}, θ = {theta}", record.model),
         };
-        figure.write(|out| out.write_all(phases(&title, sweep, &record.points).as_bytes()))?;
+        figure.figure(&phases(&title, sweep, &record.points))?;
     }
     match common.format {
         Format::Csv => Ok(report::write(&lines(&record.points)?)?),
@@ -83,41 +83,85 @@ pub fn run(common: &Common, args: &Optimal, sweep: &Sweep, built: &BuiltModel, t
     }
 }
 
+/// The line whose colour shades phases: the palest.
+const PALE: usize = 4;
+
 /// The phase diagram: what is kept, in how many reports, with which cuts.
 fn phases(about: &str, sweep: &Sweep, points: &[Found]) -> String {
     let place = |point: &Found| if sweep.key == "theta" { point.theta } else { point.epsilon };
-    let line = |label: &str, value: &dyn Fn(&Found) -> f64, reference: bool| Series {
-        label: label.into(),
-        points: points.iter().map(|point| (place(point), value(point))).collect(),
-        reference,
-        marks: false,
-    };
+    let line = |label: &str, points, reference| Series { label: label.into(), points, reference, marks: false };
+    let along = |value: fn(&Found) -> f64| points.iter().map(|point| (place(point), value(point))).collect();
     let scale = if sweep.log { Scale::Log } else { Scale::Linear };
-    let axis = || Axis::new(&sweep.key, scale, points.iter().map(place));
+    // Where the number of reports changes: known to lie between two points of the sweep.
+    let between = |pair: &[Found]| {
+        let (from, to) = (place(&pair[0]), place(&pair[1]));
+        if sweep.log { (from * to).sqrt() } else { (from + to) / 2.0 }
+    };
+    // Every second phase is shaded.
+    let mut shades = Vec::new();
+    let mut start = 0;
+    for (number, phase) in points.chunk_by(|a, b| a.outputs == b.outputs).enumerate() {
+        let end = start + phase.len();
+        if number % 2 == 1 {
+            let from = between(&points[start - 1..=start]);
+            let to = if end < points.len() { between(&points[end - 1..=end]) } else { place(&points[end - 1]) };
+            let all = |x| (x, f64::NEG_INFINITY, f64::INFINITY);
+            shades.extend([all(from), all(to), (f64::NAN, 0.0, 0.0)]);
+        }
+        start = end;
+    }
     let chart = |title: String, name: &str, series: Vec<Series>| {
         let values: Vec<f64> = series.iter().flat_map(|series| series.points.iter().map(|point| point.1)).collect();
+        let x = Axis::new(sweep.symbol(), scale, points.iter().map(place));
         let y = Axis::new(name, Scale::Linear, values.into_iter());
-        Chart { title, x: axis(), y, series, bands: Vec::new(), marks: Vec::new() }.svg()
+        let bands = vec![Band { label: String::new(), points: shades.clone(), of: PALE }];
+        Chart { title, x, y, series, bands, marks: Vec::new() }
     };
     let information = vec![
-        line("optimal", &|point| point.information, false),
-        line("best one bit", &|point| point.one_bit, false),
-        line("no privacy", &|point| point.nonprivate, true),
+        line("optimal", along(|point| point.information), false),
+        line("best one bit", along(|point| point.one_bit), false),
+        line("no privacy", along(|point| point.nonprivate), true),
     ];
-    // Cuts of neighbouring points are different things: dots, each on its own.
-    let dots = points
-        .iter()
-        .flat_map(|point| point.cuts.iter().flat_map(move |&cut| [(place(point), cut), (place(point), f64::NAN)]));
-    let cuts = vec![Series { label: "cuts".into(), points: dots.collect(), reference: false, marks: false }];
-    stack(&[
+    let mut reports = chart(
+        "Number of reports of the optimal mechanism".into(),
+        "reports",
+        vec![line("", steps(points, place, between), false)],
+    );
+    reports.y = reports.y.whole();
+    panels(&[
         chart(format!("Information of one report, {about}"), "information", information),
-        chart(
-            "Number of reports of the optimal mechanism".into(),
-            "reports",
-            vec![Series { marks: true, ..line("reports", &|point| f64::from(point.outputs), false) }],
-        ),
-        chart("Cuts of the optimal mechanism".into(), "value", cuts),
+        reports,
+        chart("Cuts of the optimal mechanism".into(), "value", vec![line("", branches(points, place), false)]),
     ])
+}
+
+/// The number of reports: level, and upright where it changes.
+fn steps(points: &[Found], place: impl Fn(&Found) -> f64, between: impl Fn(&[Found]) -> f64) -> Vec<(f64, f64)> {
+    let mut path: Vec<(f64, f64)> = Vec::new();
+    for (index, point) in points.iter().enumerate() {
+        let level = f64::from(point.outputs);
+        if let Some(&(_, before)) = path.last()
+            && before != level
+        {
+            let at = between(&points[index - 1..=index]);
+            path.extend([(at, before), (at, level)]);
+        }
+        path.push((place(point), level));
+    }
+    path
+}
+
+/// The cuts: while their number stays the same each moves along a curve, and where it changes the curves end. At a point
+/// that has a number of its own they are dots.
+fn branches(points: &[Found], place: impl Fn(&Found) -> f64) -> Vec<(f64, f64)> {
+    let mut path = Vec::new();
+    for phase in points.chunk_by(|a, b| a.cuts.len() == b.cuts.len()) {
+        for cut in 0..phase[0].cuts.len() {
+            path.extend(phase.iter().map(|point| (place(point), point.cuts[cut])));
+            path.push((f64::NAN, f64::NAN));
+        }
+    }
+    path
 }
 
 fn joined(cuts: &[f64]) -> String {

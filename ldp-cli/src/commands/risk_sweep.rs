@@ -127,7 +127,7 @@ pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> a
         points,
     };
     if let Some(figure) = figure {
-        figure.write(|out| out.write_all(chart(sweep, &record).svg().as_bytes()))?;
+        figure.figure(&chart(sweep, &record).svg())?;
     }
     match common.format {
         Format::Csv => Ok(report::write(&report::lines(&record.points)?)?),
@@ -241,7 +241,7 @@ fn chart(sweep: &Sweep, record: &Curve) -> Chart {
     let xs = points.iter().map(|point| point.value.number());
     Chart {
         title: format!("n·MSE of {}, {}, {}", record.estimator, record.model, fixed(record)),
-        x: Axis::new(&sweep.key, if sweep.log { Scale::Log } else { Scale::Linear }, xs),
+        x: Axis::new(sweep.symbol(), if sweep.log { Scale::Log } else { Scale::Linear }, xs),
         y: Axis::new("n·MSE", scale, ys()),
         bands: vec![Band { label, points: band.collect(), of: 0 }],
         marks: vec![Mark {

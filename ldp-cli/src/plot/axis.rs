@@ -16,6 +16,8 @@ pub struct Axis {
     scale: Scale,
     low: f64,
     high: f64,
+    /// Whether it counts: no ticks between whole numbers.
+    whole: bool,
 }
 
 impl Axis {
@@ -31,11 +33,17 @@ impl Axis {
             // Over more decades nothing can be compared; what is smaller leaves the picture at the bottom.
             low = low.max(1e-12 * high);
         }
-        let inner = Self { label: label.to_owned(), scale, low, high };
+        let inner = Self { label: label.to_owned(), scale, low, high, whole: false };
         let (from, to) = (inner.measure(low), inner.measure(high));
-        // One value alone gets an axis of its own size.
-        let air = if to > from { 0.04 * (to - from) } else { 0.5 * from.abs().max(1e-3) };
+        // One value alone gets an axis of its own size; zero has none, nor has a ratio.
+        let alone = if scale == Scale::Linear && from != 0.0 { 0.5 * from.abs() } else { 0.5 };
+        let air = if to > from { 0.04 * (to - from) } else { alone };
         Self { low: inner.unmeasure(from - air), high: inner.unmeasure(to + air), ..inner }
+    }
+
+    /// The axis of a count, marked at whole numbers only.
+    pub fn whole(self) -> Self {
+        Self { whole: true, ..self }
     }
 
     /// What it shows.
@@ -77,7 +85,12 @@ impl Axis {
 
     fn divide(&self, most: usize) -> Ticks {
         match self.scale {
-            Scale::Linear => Ticks { major: linear_ticks(self.low, self.high, most), minor: Vec::new(), even: true },
+            Scale::Linear => {
+                let mut major = linear_ticks(self.low, self.high, most);
+                // To a hair: ticks are rounded.
+                major.retain(|tick| !self.whole || (tick - tick.round()).abs() < 1e-9);
+                Ticks { major, minor: Vec::new(), even: true }
+            }
             Scale::Log => log_ticks(self.low, self.high, most),
         }
     }
@@ -203,6 +216,14 @@ mod tests {
     }
 
     #[test]
+    fn a_count_has_no_halves() {
+        let axis = Axis::new("", Scale::Linear, [2.0, 4.0].into_iter());
+        let texts = |axis: &Axis| axis.ticks(6).into_iter().map(|tick| tick.1).collect::<Vec<_>>();
+        assert_eq!(texts(&axis), ["2", "2.5", "3", "3.5", "4"]);
+        assert_eq!(texts(&axis.whole()), ["2", "3", "4"]);
+    }
+
+    #[test]
     fn many_decades_are_told_by_their_powers_and_less_than_one_in_steps() {
         let powers = |range: std::ops::RangeInclusive<i32>| -> Vec<String> {
             range.map(|k| format!("10{}", k.to_string().chars().map(superscript).collect::<String>())).collect()
@@ -233,5 +254,7 @@ mod tests {
         // Nothing to show, or one value: an axis all the same.
         assert!(Axis::new("", Scale::Linear, std::iter::empty()).place(1.5).is_some());
         assert!((Axis::new("", Scale::Linear, [4.0].into_iter()).place(4.0).unwrap() - 0.5).abs() < 1e-12);
+        assert_eq!(texts(Scale::Linear, 0.0, 0.0), ["−0.4", "−0.2", "0", "0.2", "0.4"]);
+        assert_eq!(texts(Scale::Log, 1.0, 1.0), ["0.5", "0.7", "1", "2", "3"]);
     }
 }

@@ -1,7 +1,10 @@
 //! Bands: what a line is known to within.
 
-use super::{Axis, Chart, Frame, pieces, style};
+use super::{Axis, Chart, Frame, Style, pieces};
 use std::fmt::Write;
+
+/// Light enough for the grid and other bands to show through.
+pub const OPACITY: f64 = 0.18;
 
 /// A translucent area behind the lines, in the colour of one of them.
 pub struct Band {
@@ -30,7 +33,7 @@ impl Chart {
 
     /// The area, one piece after the other: there along the upper edge, back along the lower.
     pub(super) fn band(&self, frame: &Frame, band: &Band, out: &mut String) -> std::fmt::Result {
-        let colour = style(band.of).0;
+        let colour = Style::of(band.of).colour;
         let (mut area, mut alone) = (String::new(), String::new());
         for piece in pieces(band.points.iter().map(|point| self.edges(frame, point))) {
             if let [(x, low, high)] = piece[..] {
@@ -46,7 +49,7 @@ impl Chart {
             area.push('Z');
         }
         if !area.is_empty() {
-            writeln!(out, r#"<path d="{area}" fill="{colour}" fill-opacity="0.16"/>"#)?;
+            writeln!(out, r#"<path d="{area}" fill="{colour}" fill-opacity="{OPACITY}"/>"#)?;
         }
         if !alone.is_empty() {
             writeln!(out, r#"<path d="{alone}" stroke="{colour}" stroke-opacity="0.3" stroke-width="5"/>"#)?;
@@ -66,8 +69,10 @@ fn clamped(axis: &Axis, value: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AREA;
+    use super::super::style::COLOURS;
     use super::super::tests::{chart, numbers};
-    use super::super::{AREA, COLOURS, TOP};
+    use super::super::text::LINE;
     use super::*;
 
     /// The corners of the areas.
@@ -104,10 +109,11 @@ mod tests {
     #[test]
     fn what_is_beyond_the_axis_ends_at_the_frame() {
         let points = vec![(1.0, -3.0, 2.0), (2.0, 0.0, 1e9), (4.0, 1e-9, f64::INFINITY), (5.0, f64::NEG_INFINITY, 9.0)];
-        let pieces = corners(&with(points, "").svg());
+        let chart = with(points, "");
+        let (pieces, top) = (corners(&chart.svg()), chart.above());
         let heights: Vec<f64> = pieces[0].iter().map(|corner| corner.1).collect();
-        assert_eq!(heights[1..3], [TOP, TOP]);
-        assert_eq!(heights[4..], [TOP + AREA; 4]);
+        assert_eq!(heights[1..3], [top, top]);
+        assert_eq!(heights[4..], [top + AREA; 4]);
     }
 
     #[test]
@@ -128,6 +134,6 @@ mod tests {
         let svg = with(vec![(1.0, 1.0, 64.0), (8.0, 1.0, 64.0)], "90 % of runs").svg();
         // At the same height as the end of the second line, and moved away from it.
         let (own, other) = (numbers(&svg, "90 % of runs", "y")[0], numbers(&svg, ">square<", "y")[0]);
-        assert!((own - other).abs() > super::super::LINE - 0.01);
+        assert!((own - other).abs() > LINE - 0.01);
     }
 }

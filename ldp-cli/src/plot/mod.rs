@@ -1,36 +1,35 @@
 //! Line charts as SVG, from nothing but text.
 //!
-//! Colours are told apart by colour-blind readers and lines also by their dashes; every line is labelled where it ends, so
-//! that no legend can cover data.
+//! They are made for a column of a journal: all texts are at least a forty-fifth of the width. Lines are told apart by
+//! colour, for colour-blind readers too, by dashes and by marks; every line is named where it ends, so that no legend can
+//! cover data.
 
 mod axis;
 mod band;
+mod grid;
 mod labels;
+mod line;
+mod png;
 mod stack;
+mod style;
+mod text;
 
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use labels::Mark;
+pub use png::{PngError, SCALE, png};
+pub use stack::panels;
+#[expect(unused_imports, reason = "for figures of charts over different axes")]
 pub use stack::stack;
 
 use std::fmt::Write;
+use style::Style;
 
-/// Okabe and Ito's palette without its yellow, too light for lines on white.
-const COLOURS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
-/// Of references.
-const GREY: &str = "#777777";
-const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
-
-const WIDTH: f64 = 720.0;
+/// What the reader's machine may have, all of the same widths.
+const FONT: &str = "Helvetica, Arial, Arimo, Liberation Sans, sans-serif";
+const WIDTH: f64 = 540.0;
 /// The least height of the area of the lines: many labels need more.
-const AREA: f64 = 338.0;
-const LEFT: f64 = 78.0;
-const TOP: f64 = 46.0;
-const BOTTOM: f64 = 56.0;
-/// The height of a label.
-const LINE: f64 = 15.0;
-/// The width of a character of a label, on average.
-const CHARACTER: f64 = 6.6;
+const AREA: f64 = 260.0;
 
 /// A line of a chart.
 pub struct Series {
@@ -40,8 +39,8 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// Whether it is a reference, drawn thin and grey, behind the others.
     pub reference: bool,
-    /// Whether its points are marked by small circles, so that few of them do not pass for a curve. A point without
-    /// neighbours is always marked: no line would show it.
+    /// Whether each of its points is marked, so that few of them do not pass for a curve. A point without neighbours is
+    /// always marked, because no line would show it; and where there are many lines, all have some marks.
     pub marks: bool,
 }
 
@@ -64,11 +63,18 @@ pub struct Chart {
 impl Chart {
     /// The chart as SVG text: the same bytes for the same numbers.
     pub fn svg(&self) -> String {
-        let lines = self.series.iter().map(|series| labels::width(&series.label));
-        let bands = self.bands.iter().filter(|band| !band.label.is_empty());
-        let widths: Vec<f64> = lines.chain(bands.map(|band| labels::SWATCH + labels::width(&band.label))).collect();
-        let right = (24.0 + widths.iter().copied().fold(0.0, f64::max)).min(0.45 * WIDTH);
-        let frame = Frame { width: WIDTH - LEFT - right, height: AREA.max(LINE * widths.len() as f64) };
+        self.sized(self.left(), self.right(), AREA, true)
+    }
+
+    /// The chart with given margins and a least height of its area; the name of the horizontal axis may be left out.
+    fn sized(&self, left: f64, right: f64, area: f64, named: bool) -> String {
+        let frame = Frame {
+            left,
+            top: self.above(),
+            width: WIDTH - left - right,
+            height: area.max(self.labels_height()).ceil(),
+            named,
+        };
         let mut out = String::new();
         // Writing to a string cannot fail.
         let _ = self.draw(&frame, &mut out);
@@ -76,121 +82,32 @@ impl Chart {
     }
 
     fn draw(&self, frame: &Frame, out: &mut String) -> std::fmt::Result {
-        let height = TOP + frame.height + BOTTOM;
-        writeln!(
-            out,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222">"##
-        )?;
-        writeln!(out, "<title>{}</title>", escape(&self.title))?;
+        let (height, size) = (frame.bottom() + Self::below(frame.named), text::SIZE);
+        write!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}""#)?;
+        write!(out, r#" width="{WIDTH}" height="{height}" role="img""#)?;
+        writeln!(out, r##" font-family="{FONT}" font-size="{size}" fill="#222">"##)?;
         writeln!(out, r##"<rect width="{WIDTH}" height="{height}" fill="#fff"/>"##)?;
-        // A long title in smaller letters, rather than cut off.
-        let bold = 1.25 * labels::width(&self.title);
-        let size = (14.0 * (WIDTH - LEFT - 10.0) / bold).floor().min(14.0);
-        writeln!(
-            out,
-            r#"<text x="{LEFT}" y="24" font-size="{size}" font-weight="bold">{}</text>"#,
-            escape(&self.title)
-        )?;
+        self.heading(out)?;
         self.grid(frame, out)?;
         for band in &self.bands {
             self.band(frame, band, out)?;
         }
-        let references = self.series.iter().filter(|series| series.reference);
-        let others = self.series.iter().filter(|series| !series.reference);
-        for series in references {
-            self.line(frame, series, GREY, "4 4", 1.2, out)?;
+        let lines = self.lines(frame);
+        // References behind the others.
+        for line in lines.iter().filter(|line| line.series.reference) {
+            line.draw(out)?;
         }
-        for (index, series) in others.enumerate() {
-            let (colour, dash) = style(index);
-            self.line(frame, series, colour, dash, 2.0, out)?;
+        for line in lines.iter().filter(|line| !line.series.reference) {
+            line.draw(out)?;
         }
-        self.labels(frame, out)?;
+        self.labels(frame, &lines, out)?;
         writeln!(out, "</svg>")
     }
 
-    fn grid(&self, frame: &Frame, out: &mut String) -> std::fmt::Result {
-        let (bottom, end) = (TOP + frame.height, LEFT + frame.width);
-        // Texts that would run into the one before are left out; their lines stay.
-        let mut free = f64::NEG_INFINITY;
-        for (value, text) in self.x.ticks(8) {
-            let Some(x) = self.x.place(value).map(|place| frame.x(place)) else { continue };
-            writeln!(out, r##"<path d="M{x:.2} {TOP}V{bottom}" stroke="#e4e4e4"/>"##)?;
-            let half = labels::width(&text) / 2.0;
-            if x - half > free {
-                writeln!(out, r#"<text x="{x:.2}" y="{:.2}" text-anchor="middle">{text}</text>"#, bottom + 18.0)?;
-                free = x + half;
-            }
-        }
-        let mut free = f64::INFINITY;
-        for (value, text) in self.y.ticks(7) {
-            let Some(y) = self.y.place(value).map(|place| frame.y(place)) else { continue };
-            writeln!(out, r##"<path d="M{LEFT} {y:.2}H{end:.2}" stroke="#e4e4e4"/>"##)?;
-            if y < free {
-                writeln!(out, r#"<text x="{:.2}" y="{:.2}" text-anchor="end">{text}</text>"#, LEFT - 8.0, y + 4.0)?;
-                free = y - LINE;
-            }
-        }
-        let mut short = String::new();
-        for x in self.x.between(8).into_iter().filter_map(|value| self.x.place(value)) {
-            write!(short, "M{:.2} {bottom}v4", frame.x(x))?;
-        }
-        for y in self.y.between(7).into_iter().filter_map(|value| self.y.place(value)) {
-            write!(short, "M{LEFT} {:.2}h-4", frame.y(y))?;
-        }
-        if !short.is_empty() {
-            writeln!(out, r##"<path d="{short}" stroke="#999"/>"##)?;
-        }
-        writeln!(out, r##"<path d="M{LEFT} {TOP}V{bottom}H{end:.2}" fill="none" stroke="#222"/>"##)?;
-        let middle = LEFT + frame.width / 2.0;
-        writeln!(
-            out,
-            r#"<text x="{middle:.2}" y="{:.2}" text-anchor="middle">{}</text>"#,
-            bottom + BOTTOM - 14.0,
-            escape(self.x.label())
-        )?;
-        let centre = TOP + frame.height / 2.0;
-        writeln!(
-            out,
-            r#"<text transform="translate(18 {centre:.2}) rotate(-90)" text-anchor="middle">{}</text>"#,
-            escape(self.y.label())
-        )
-    }
-
+    /// Where a point is drawn, if it can be shown.
     fn at(&self, frame: &Frame, &(x, y): &(f64, f64)) -> Option<(f64, f64)> {
         let shown = |place: &f64| (0.0..=1.0).contains(place);
         Some((frame.x(self.x.place(x).filter(shown)?), frame.y(self.y.place(y).filter(shown)?)))
-    }
-
-    /// The uninterrupted pieces of a line, where they are drawn.
-    fn pieces(&self, frame: &Frame, points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
-        pieces(points.iter().map(|point| self.at(frame, point)))
-    }
-
-    fn line(
-        &self,
-        frame: &Frame,
-        series: &Series,
-        colour: &str,
-        dash: &str,
-        width: f64,
-        out: &mut String,
-    ) -> std::fmt::Result {
-        let pieces = self.pieces(frame, &series.points);
-        let mut path = String::new();
-        for piece in &pieces {
-            for (index, (x, y)) in piece.iter().enumerate() {
-                write!(path, "{}{x:.2} {y:.2}", if index == 0 { 'M' } else { 'L' })?;
-            }
-        }
-        writeln!(
-            out,
-            r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dash}" stroke-linejoin="round"/>"#
-        )?;
-        let radius = 0.4 + 1.2 * width;
-        for (x, y) in pieces.iter().filter(|piece| series.marks || piece.len() == 1).flatten() {
-            writeln!(out, r#"<circle cx="{x:.2}" cy="{y:.2}" r="{radius:.1}" fill="{colour}"/>"#)?;
-        }
-        Ok(())
     }
 }
 
@@ -209,30 +126,46 @@ fn pieces<T>(points: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
 
 /// The area of the lines.
 struct Frame {
+    left: f64,
+    top: f64,
     width: f64,
     height: f64,
+    /// Whether the horizontal axis is named.
+    named: bool,
 }
 
 impl Frame {
     fn x(&self, place: f64) -> f64 {
-        LEFT + place * self.width
+        self.left + place * self.width
     }
 
     fn y(&self, place: f64) -> f64 {
-        TOP + (1.0 - place) * self.height
+        self.top + (1.0 - place) * self.height
+    }
+
+    fn end(&self) -> f64 {
+        self.left + self.width
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.height
     }
 }
 
-fn style(index: usize) -> (&'static str, &'static str) {
-    (COLOURS[index % COLOURS.len()], DASHES[index / COLOURS.len() % DASHES.len()])
-}
-
-fn escape(text: &str) -> String {
+/// A text inside XML. What XML cannot hold is shown as a replacement character.
+pub fn escape(text: &str) -> String {
+    let legal = |letter: char| match letter {
+        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        _ => letter,
+    };
+    let text: String = text.chars().map(legal).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::style::COLOURS;
+    use super::text::{LINE, SIZE};
     use super::*;
 
     pub fn chart() -> Chart {
@@ -285,30 +218,38 @@ mod tests {
         chart.series[0].marks = true;
         chart.series[0].points[5].1 = f64::NAN;
         let svg = chart.svg();
+        // One for each point that is shown, and one before the name.
         let circles: Vec<&str> = svg.lines().filter(|line| line.starts_with("<circle")).collect();
-        assert!(circles.len() == 19 && circles.iter().all(|circle| circle.contains(COLOURS[0])), "{circles:?}");
+        assert!(circles.len() == 20 && circles.iter().all(|circle| circle.contains(COLOURS[0])), "{circles:?}");
         // No line leads to a point between two gaps.
         chart.series[0].marks = false;
         chart.series[0].points[3].1 = f64::NAN;
         let svg = chart.svg();
         let (x, y) = (numbers(&svg, "<circle", "cx"), numbers(&svg, "<circle", "cy"));
-        assert_eq!((x.len(), y.len()), (1, 1));
+        // The other one stands before the name.
+        assert_eq!((x.len(), y.len()), (2, 2));
         assert!(svg.contains(&format!("M{:.2} {:.2}M", x[0], y[0])));
     }
 
     #[test]
     fn texts_of_ticks_keep_apart_and_titles_fit() {
         let mut chart = chart();
-        chart.title = "long ".repeat(30);
+        chart.title = "long ".repeat(50);
         chart.x = Axis::new("users", Scale::Log, [9.1e3, 6.8e4].into_iter());
         chart.y = Axis::new("y", Scale::Log, [7.2, 48.0].into_iter());
         let svg = chart.svg();
-        let size = numbers(&svg, "font-weight", "font-size")[0];
-        assert!((6.0..11.0).contains(&size), "{size}");
+        let titles: Vec<&str> = svg.lines().filter(|line| line.contains("font-weight")).collect();
+        assert!(titles.len() == 2 && titles[1].contains('…'), "{titles:?}");
+        for title in titles {
+            let text = title.split(['<', '>']).nth(2).unwrap();
+            assert!(10.0 + png::drawn_width(text, 13.0, true) <= WIDTH - 10.0 && text.len() > 60, "{text}");
+        }
+        // The full text is still there for machines.
+        assert!(svg.contains(&format!("<title>{}</title>", chart.title)));
         let xs = numbers(&svg, "text-anchor=\"middle\"", "x");
         let ys = numbers(&svg, "text-anchor=\"end\"", "y");
         // The last of the first is the name of the axis.
-        assert!(xs[..xs.len() - 1].windows(2).all(|pair| pair[1] - pair[0] > 4.0 * CHARACTER), "{xs:?}");
+        assert!(xs[..xs.len() - 1].windows(2).all(|pair| pair[1] - pair[0] > 2.0 * SIZE), "{xs:?}");
         assert!(ys.len() >= 4 && ys.windows(2).all(|pair| pair[0] - pair[1] >= LINE), "{ys:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Several charts as one picture, one below the other.
 
+use super::Chart;
 use std::fmt::Write;
 
 /// One SVG of several: each keeps its own size and is moved down by the heights of those before it.
@@ -26,10 +27,37 @@ pub fn stack(charts: &[String]) -> String {
     out + "</svg>\n"
 }
 
+/// The least height of a panel: three of them fit on a page.
+const PANEL: f64 = 150.0;
+
+/// Charts over the same horizontal axis, one below the other: their frames are aligned, and the axis is named once.
+pub fn panels(charts: &[Chart]) -> String {
+    let most = |margin: fn(&Chart) -> f64| charts.iter().map(margin).fold(0.0, f64::max);
+    let (left, right) = (most(Chart::left), most(Chart::right));
+    let last = charts.len().saturating_sub(1);
+    let drawn = charts.iter().enumerate().map(|(place, chart)| chart.sized(left, right, PANEL, place == last));
+    stack(&drawn.collect::<Vec<_>>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{chart, numbers};
     use super::*;
+
+    #[test]
+    fn panels_are_aligned() {
+        let mut second = chart();
+        second.series[0].label = "a much longer name".into();
+        second.y = crate::plot::Axis::new("y", crate::plot::Scale::Linear, [12_345.0, 12_346.0].into_iter());
+        let svg = panels(&[chart(), second]);
+        // The axes: down at the left end, and along the bottom to the right end.
+        let axes: Vec<&str> = svg.lines().filter(|line| line.contains("stroke=\"#444\"")).collect();
+        let (starts, ends): (Vec<&str>, Vec<&str>) =
+            axes.iter().map(|axis| (axis.split(' ').nth(1).unwrap(), axis.split('H').nth(1).unwrap())).unzip();
+        assert!(starts.len() == 2 && starts[0] == starts[1] && ends[0] == ends[1], "{axes:?}");
+        assert_eq!(svg.matches(">x</text>").count(), 1);
+        assert_eq!(panels(&[]).matches("<svg").count(), 1);
+    }
 
     #[test]
     fn charts_follow_each_other() {
