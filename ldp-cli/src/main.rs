@@ -5,13 +5,16 @@
 //! ```
 
 mod args;
+mod bootstrap;
 mod commands;
 mod exit;
 mod input;
 mod nearest;
 mod output;
+mod page;
 mod plot;
 mod progress;
+mod record;
 mod registry;
 mod report;
 mod spec;

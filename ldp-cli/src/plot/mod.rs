@@ -6,11 +6,13 @@
 mod axis;
 mod band;
 mod labels;
+mod png;
 mod stack;
 
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use labels::Mark;
+pub use png::png;
 pub use stack::stack;
 
 use std::fmt::Write;
