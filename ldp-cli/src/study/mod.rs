@@ -163,3 +163,57 @@ impl fmt::Display for Count {
         self.0.fmt(f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comparison(name: &str) -> Comparison {
+        let Study::Comparison(study) = Bundled::find(name).unwrap().study().unwrap() else { panic!("{name}") };
+        *study
+    }
+
+    #[test]
+    fn what_is_bundled_is_sound() {
+        for bundled in BUNDLED {
+            let study = bundled.study().unwrap_or_else(|error| panic!("{}: {error}", bundled.name));
+            assert!(!study.title().is_empty());
+        }
+        assert!(Bundled::find("figur-2").err().unwrap().to_string().contains("did you mean 'figure-2'?"));
+    }
+
+    #[test]
+    fn the_settings_of_the_paper() {
+        let setups = |name: &str| Outline::new(&comparison(name)).setups().collect::<Vec<_>>();
+        let left = setups("figure-1-left");
+        assert!(left.iter().all(|setup| (setup.theta, setup.epsilon, setup.replications) == (0.5, 1.0, 50_000)));
+        let ends = |users: u64| {
+            let sizes = left.iter().filter(|setup| setup.users == users).filter_map(|setup| setup.keys[0].1.number());
+            (sizes.clone().fold(f64::INFINITY, f64::min), sizes.fold(0.0, f64::max))
+        };
+        assert_eq!([1000, 3000, 10_000].map(ends), [(10.0, 500.0), (10.0, 1500.0), (10.0, 3000.0)]);
+        // The best sizes of the left figure, for a start half a σ off.
+        let right = setups("figure-1-right");
+        let sizes = |users: u64| {
+            let of = right.iter().filter(|setup| setup.users == users).flat_map(|setup| &setup.keys);
+            of.filter(|(key, _)| key == "first-stage").map(|(_, value)| value.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (sizes(1000), sizes(3000), sizes(10_000)),
+            (vec!["134".to_owned(); 41], vec!["186".into(); 41], vec!["306".into(); 41])
+        );
+        let two = comparison("figure-2");
+        assert_eq!((two.figure.one_stage_distance, two.seed, two.level), (Some(0.5), 1, 0.95));
+        let shown: Vec<_> = (Outline::new(&two).setups())
+            .map(|setup| (setup.estimator, setup.users, setup.theta, setup.replications, setup.spec.to_string()))
+            .collect();
+        assert_eq!(shown.len(), 16);
+        let three = |first: u64| format!("three-stage:low=0,high=128,pilot=15000,first-stage={first}");
+        for (users, first) in [(30_000, 400), (50_000, 500), (100_000, 700), (200_000, 700)] {
+            assert!(shown.contains(&(0, users, 84.5, 50_000, three(first))), "{users}");
+            assert!(shown.contains(&(1, users, 84.5, 50_000, "joseph:low=0,high=128,pilot=half".into())));
+            assert!(shown.contains(&(2, users, 84.5, 50_000, "joseph:low=0,high=128,pilot=15000".into())));
+            assert!(shown.contains(&(3, users, 84.5, 2000, "liu:start=0,pilot=15000,low=0,high=128".into())));
+        }
+    }
+}

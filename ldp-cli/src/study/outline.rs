@@ -228,3 +228,103 @@ fn size(grid: &Grid) -> u64 {
 fn free(keys: &[Key], written: &Spec, key: &str) -> bool {
     keys.iter().any(|known| known.name == key) && written.pairs.iter().all(|(set, _)| set != key)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Study;
+    use super::*;
+
+    fn study(grids: &str) -> Comparison {
+        let text = format!(
+            "kind = \"comparison\"\ntitle = \"t\"\nseed = 1\nreplications = 10\nmodels = [\"gaussian\", \"laplace\"]\n\
+             [[estimators]]\nspec = \"two-stage\"\n[[estimators]]\nspec = \"joseph:low=0\"\n{grids}\n[figure]\nx = \"users\""
+        );
+        match Study::parse(&text) {
+            Ok(Study::Comparison(study)) => *study,
+            Ok(_) => panic!("another kind"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn shown(study: &Comparison) -> Vec<String> {
+        let text = |setup: Setup| format!("{} {}: {}, {}", setup.index, setup.users, setup.spec, setup.model);
+        Outline::new(study).setups().map(text).collect()
+    }
+
+    #[test]
+    fn points_come_in_the_order_of_the_file_and_keys_go_where_they_belong() {
+        let study = study("[[grid]]\nusers = [10, 20]\nfirst-stage = [3, 4]\nsigma = 2\ntheta = 0\nepsilon = 1");
+        assert_eq!(Outline::new(&study).size(), 16);
+        assert_eq!(
+            shown(&study),
+            [
+                "0 10: two-stage:first-stage=3, gaussian:sigma=2",
+                "1 10: joseph:low=0, gaussian:sigma=2",
+                "2 10: two-stage:first-stage=3, laplace",
+                "3 10: joseph:low=0, laplace",
+                "4 10: two-stage:first-stage=4, gaussian:sigma=2",
+                "6 10: two-stage:first-stage=4, laplace",
+                "8 20: two-stage:first-stage=3, gaussian:sigma=2",
+                "9 20: joseph:low=0, gaussian:sigma=2",
+                "10 20: two-stage:first-stage=3, laplace",
+                "11 20: joseph:low=0, laplace",
+                "12 20: two-stage:first-stage=4, gaussian:sigma=2",
+                "14 20: two-stage:first-stage=4, laplace",
+            ]
+        );
+    }
+
+    #[test]
+    fn grids_are_joined_and_a_point_of_two_is_one() {
+        // The second grid says first-stage = auto, which is what the first leaves it at; low is set by the spec.
+        let first = "[[grid]]\nusers = [10, 20]\ntheta = 0\nepsilon = 1\n";
+        let again =
+            study(&format!("{first}[[grid]]\nepsilon = [1, 2]\ntheta = 0\nusers = 20\nfirst-stage = [\"auto\", 5]"));
+        let twice: Vec<String> = shown(&again);
+        assert_eq!(twice.len(), 8 + 8 - 4 + 2, "{twice:#?}");
+        let names: std::collections::BTreeSet<String> = Outline::new(&again)
+            .setups()
+            .map(|setup| {
+                format!("{} {} {} {:?}", setup.spec, setup.model, setup.epsilon, (setup.users, setup.estimator))
+            })
+            .map(|text| text.replace(":first-stage=auto", ""))
+            .collect();
+        assert_eq!(names.len(), twice.len());
+    }
+
+    #[test]
+    fn a_grid_of_any_size_is_counted_and_read_at_once() {
+        let study = study(
+            "[[grid]]\nusers = \"1:1e6:10000\"\ntheta = \"0:1:10000\"\nepsilon = \"1:2:10000\"\nstart = \"0:1:10000\"\n\
+             high = \"1:2:10000\"",
+        );
+        let outline = Outline::new(&study);
+        assert_eq!(outline.size(), u64::MAX);
+        let setup = outline.setup(u64::MAX / 2).or_else(|| outline.setup(u64::MAX / 2 + 1));
+        assert!(setup.is_none_or(|setup| setup.users >= 1));
+    }
+
+    #[test]
+    fn an_identity_has_everything_in_it() {
+        let study = study("[[grid]]\nusers = [10]\ntheta = 0\nepsilon = 1");
+        let setup = Outline::new(&study).setup(0).unwrap();
+        let seed = |setup: &Setup, fidelity, seed| setup.own_seed("a", "b", fidelity, seed);
+        let first = seed(&setup, Fidelity::Tally, 1);
+        assert_eq!(
+            setup.identity("a", "b", Fidelity::Tally, 1),
+            "a on b theta 0 users 10 epsilon 1 replications 10 tally seed 1"
+        );
+        for other in [
+            seed(&setup, Fidelity::Tally, 2),
+            seed(&setup, Fidelity::Users, 1),
+            seed(&Setup { users: 11, ..setup.clone() }, Fidelity::Tally, 1),
+            seed(&Setup { theta: 1.0, ..setup.clone() }, Fidelity::Tally, 1),
+            seed(&Setup { epsilon: 2.0, ..setup.clone() }, Fidelity::Tally, 1),
+            seed(&Setup { replications: 11, ..setup.clone() }, Fidelity::Tally, 1),
+            setup.own_seed("c", "b", Fidelity::Tally, 1),
+            setup.own_seed("a", "c", Fidelity::Tally, 1),
+        ] {
+            assert_ne!(first, other);
+        }
+    }
+}

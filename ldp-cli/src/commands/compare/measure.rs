@@ -138,7 +138,7 @@ impl<'s> Measurer<'s> {
             bound_reason: None,
             efficiency: None,
             // The limit is that of the parameter, like the bound.
-            nonprivate: Some(1.0 / information).filter(|limit| limit.is_normal() && case.truth == case.theta),
+            nonprivate: Some(1.0 / information).filter(|limit| limit.is_normal() && case.centred()),
             one_stage: distance.map(|distance| case.built.scale.powi(2) * one_stage_variance(case.epsilon, distance)),
             coverage: None,
             width: None,

@@ -6,7 +6,7 @@ use crate::progress::Points;
 use crate::study::Outline;
 use anyhow::Context;
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -49,8 +49,11 @@ impl Desk {
                     )
                 }
             };
-            // If standard error is gone there is nobody left to tell. A bar may stand in the line.
-            let _ = writeln!(std::io::stderr(), "\r\x1b[2K{said}");
+            let mut stderr = std::io::stderr();
+            // On a terminal a bar may stand in the line.
+            let clear = if stderr.is_terminal() { "\r\x1b[2K" } else { "" };
+            // If standard error is gone there is nobody left to tell.
+            let _ = writeln!(stderr, "{clear}{said}");
             std::process::exit(INTERRUPTED);
         };
         ctrlc::set_handler(handler).context("Ctrl-C cannot be watched")
