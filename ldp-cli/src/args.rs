@@ -2,6 +2,7 @@
 
 use crate::exit;
 use crate::input::Layout;
+use crate::record::Shard;
 use crate::registry::{count, number};
 use crate::spec::Spec;
 use crate::sweep::Sweep;
@@ -16,6 +17,7 @@ const EXAMPLES: &str = "Examples:
   ldp risk --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1
   ldp plan --epsilon 1 --guess 0.3 --guess-error 1 --half-width 0.1
   ldp optimal --epsilon 3
+  ldp compare --out comparison
   ldp estimate data.csv --column x --estimator two-stage --model gaussian:sigma=12 --epsilon 1
 
 Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys.";
@@ -85,6 +87,22 @@ Each row is one user. Rows are assigned to rounds at random, so a sorted file co
 The noise comes from the system's generator; with --seed it can be repeated and the result is
 marked as not private. A file is read once into a temporary file without a name; memory does
 not grow with the number of rows.";
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  ldp compare --out comparison
+  ldp compare figure-2 --out figure-2 --markdown
+  ldp compare my-study.toml --out results --shard 1/4
+  ldp compare --from results/record.json --out redrawn
+
+Every finished point is on disk at once: interrupted, the same command goes on. The folder gets
+record.json, data.csv, figure.svg, figure.png and report.html, the same bytes on any number of threads;
+what differs between runs is in run.json. n*MSE has a 95 % bootstrap interval over replications, which
+cannot know of events too rare to have been seen. docs/studies.md describes study files.";
+
+const MERGE_EXAMPLES: &str = "Examples:
+  ldp merge shard-1 shard-2 shard-3 shard-4 --out whole
+
+The result has the same bytes as one run of the whole study, run.json aside, which shards keep.";
 
 const REPRODUCE_EXAMPLES: &str = "Examples:
   ldp reproduce first-stage-growth --out growth
@@ -167,6 +185,12 @@ pub enum Command {
     /// The most informative mechanism at a privacy level, with the proof that nothing is better
     #[command(after_long_help = help_tail(OPTIMAL_EXAMPLES))]
     Optimal(Optimal),
+    /// Protocols side by side: which should I use, and what does it cost me?
+    #[command(after_long_help = help_tail(COMPARE_EXAMPLES))]
+    Compare(Compare),
+    /// Join the shards of a study
+    #[command(after_long_help = help_tail(MERGE_EXAMPLES))]
+    Merge(Merge),
     /// Run a protocol on data, one row per user
     #[command(after_long_help = help_tail(ESTIMATE_EXAMPLES))]
     Estimate(Estimate),
@@ -380,6 +404,52 @@ pub struct Plan {
     /// Promise the average over all means that there can be, instead of the worst
     #[arg(long)]
     pub average: bool,
+}
+
+/// `ldp compare`.
+#[derive(ClapArgs)]
+pub struct Compare {
+    /// The study: a TOML file, or one of 'ldp list studies' [default: default]
+    #[arg(value_name = "STUDY", conflicts_with = "from")]
+    pub study: Option<String>,
+    /// The folder for its results; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Draw this record again, without computing anything
+    #[arg(long, value_name = "RECORD", conflicts_with_all = ["shard", "replications", "yes", "seed", "threads"])]
+    pub from: Option<PathBuf>,
+    /// Only this part of the study; 'ldp merge' joins them
+    #[arg(long, value_name = "I/M")]
+    pub shard: Option<Shard>,
+    /// Replications of every estimator, instead of the study's: for a first look
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_positive)]
+    pub replications: Option<u64>,
+    /// Run a study of more than 10000 points
+    #[arg(long)]
+    pub yes: bool,
+    /// Also into a folder that holds something else, which is lost
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print the table in Markdown
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// `ldp merge`.
+#[derive(ClapArgs)]
+pub struct Merge {
+    /// The folders of all shards
+    #[arg(value_name = "DIR", required = true)]
+    pub shards: Vec<PathBuf>,
+    /// The folder for the whole; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Also into a folder that holds something else, which is lost
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print the table in Markdown
+    #[arg(long)]
+    pub markdown: bool,
 }
 
 /// `ldp reproduce`.

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 /// The table of exit codes, as shown by `--help`, the man page and the README.
 pub const TABLE: &str = "Exit codes:
-  0  success (also when the reader of the output went away)
-  1  the system failed: an output or a temporary file could not be written
-  2  bad input: a flag, a spec, a file or a cell; nothing was written";
+  0    success (also when the reader of the output went away)
+  1    the system failed: an output or a temporary file could not be written
+  2    bad input: a flag, a spec, a file or a cell; nothing was written
+  130  stopped by Ctrl-C during a study: what is done is on disk, and the same command goes on";
 
 /// Prints the error, once, and chooses the code.
 pub fn code(error: &anyhow::Error) -> ExitCode {

@@ -5,15 +5,16 @@
 //! ```
 
 mod args;
+mod bootstrap;
 mod commands;
 mod exit;
 mod input;
 mod nearest;
 mod output;
-#[cfg_attr(not(test), expect(dead_code, reason = "the page of a study's results"))]
 mod page;
 mod plot;
 mod progress;
+mod record;
 mod registry;
 mod report;
 mod spec;

@@ -63,3 +63,42 @@ impl Steps {
         }
     }
 }
+
+/// A bar over points that take unequal time: how many are done, and how much time is left.
+pub struct Points {
+    inner: Mutex<(Progress, f64)>,
+    total: usize,
+    work: f64,
+}
+
+impl Points {
+    /// A bar over `total` points, of which `done` are there already; the others take `work` together.
+    pub fn new(total: usize, done: usize, work: f64, quiet: bool) -> Self {
+        let progress = Progress::new("", Some(Self::STEPS), quiet);
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta} left") {
+            progress.bar.set_style(style);
+        }
+        let points = Self { inner: Mutex::new((progress, 0.0)), total, work };
+        points.done(done);
+        points
+    }
+
+    /// Of the bar.
+    const STEPS: u64 = 10_000;
+
+    /// So much of the work is done.
+    pub fn advance(&self, work: f64) {
+        if let Ok(mut inner) = self.inner.lock() {
+            inner.1 += work;
+            let share = (inner.1 / self.work).clamp(0.0, 1.0);
+            inner.0.at((share * Self::STEPS as f64) as u64);
+        }
+    }
+
+    /// So many points are done.
+    pub fn done(&self, done: usize) {
+        if let Ok(inner) = self.inner.lock() {
+            inner.0.bar.set_message(format!("{done} of {} points", self.total));
+        }
+    }
+}

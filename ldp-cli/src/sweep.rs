@@ -10,6 +10,9 @@ const USUAL: usize = 50;
 /// The whole numbers up to here are all numbers of their own.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
+/// Keys that count something.
+pub const COUNTS: [&str; 5] = ["users", "first-stage", "pilot", "batch", "scales"];
+
 /// A key and the values it takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {

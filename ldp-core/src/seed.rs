@@ -31,6 +31,8 @@ pub enum Purpose {
     Noise = 2,
     /// Whole tallies, at `tally` fidelity.
     Tally = 3,
+    /// Resamples of a bootstrap.
+    Bootstrap = 4,
 }
 
 /// The stream of one block of one replication.
@@ -70,6 +72,7 @@ mod tests {
             first(stream(1, Purpose::Data, 0, 0)),
             first(stream(0, Purpose::Noise, 0, 0)),
             first(stream(0, Purpose::Tally, 0, 0)),
+            first(stream(0, Purpose::Bootstrap, 0, 0)),
             first(stream(0, Purpose::Data, 1, 0)),
             first(stream(0, Purpose::Data, 0, 1)),
             first(stream(0, Purpose::Data, 1, 1)),

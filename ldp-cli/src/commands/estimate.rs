@@ -1,6 +1,6 @@
 //! `ldp estimate`: run a protocol on data.
 
-use super::{choose_interval, warn, warn_unless_gaussian};
+use super::{choose_interval, unless_gaussian, warn};
 use crate::args::{Common, Estimate, RowOrder};
 use crate::input::{self, Column, Options};
 use crate::progress::Progress;
@@ -55,7 +55,9 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         layout: args.layout,
         skip_invalid: args.skip_invalid,
     };
-    warn_unless_gaussian(common.quiet, &protocol, &built);
+    if let Some(warning) = unless_gaussian(&protocol, &built) {
+        warn(common.quiet, &warning);
+    }
     let mut progress = Progress::new("reading", None, common.quiet);
     let Column { mut spool, skipped } = input::read(&args.file, &options, &mut |rows| progress.at(rows))?;
     drop(progress);

@@ -261,13 +261,14 @@ fn curve(settings: &Growth, best: u64) -> anyhow::Result<Vec<Place>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{BUNDLED, Count, Curve, Study};
+    use crate::study::{Bundled, Count, Curve, Study};
     use std::fs;
     use std::path::Path;
 
     /// The bundled study with fewer points.
     fn reduced(epsilon: &[f64], users: &[u64]) -> Growth {
-        let Study::FirstStageGrowth(settings) = BUNDLED[0].study().unwrap();
+        let study = Bundled::find("first-stage-growth").unwrap().study().unwrap();
+        let Study::FirstStageGrowth(settings) = study else { panic!("of another kind") };
         Growth { epsilon: epsilon.to_vec(), users: users.iter().copied().map(Count).collect(), ..settings }
     }
 

@@ -1,10 +1,12 @@
 //! The commands, one file each.
 
+mod compare;
 mod estimate;
 mod fisher;
 mod growth;
 mod list;
 mod manual;
+mod merge;
 mod optimal;
 mod optimal_sweep;
 mod optimal_switches;
@@ -30,6 +32,8 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
         Command::Plan(plan) => plan::run(&common, &plan),
         Command::Fisher(fisher) => fisher::run(&common, &fisher),
         Command::Optimal(optimal) => optimal::run(&common, &optimal),
+        Command::Compare(compare) => compare::run(&common, &compare),
+        Command::Merge(merge) => merge::run(&common, &merge),
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
         Command::Reproduce(reproduce) => reproduce::run(&common, &reproduce),
         Command::Completions { shell } => manual::completions(shell),
@@ -62,16 +66,11 @@ fn choose_interval(estimator: &dyn AnyEstimator, wanted: Option<IntervalKind>) -
 
 /// Protocols for a Gaussian mean invert its distribution function: under any other family they are biased unless the
 /// threshold happens to be at the centre.
-fn warn_unless_gaussian(quiet: bool, protocol: &BuiltEstimator, built: &BuiltModel) {
-    if protocol.gaussian && !built.gaussian {
-        let (estimator, model) = (&protocol.spec, &built.spec);
-        warn(
-            quiet,
-            &format!(
-                "{estimator} takes the values to be Gaussian; under {model} it need not tend to theta, nor its intervals cover it"
-            ),
-        );
-    }
+fn unless_gaussian(protocol: &BuiltEstimator, built: &BuiltModel) -> Option<String> {
+    let (estimator, model) = (&protocol.spec, &built.spec);
+    (protocol.gaussian && !built.gaussian).then(|| {
+        format!("{estimator} takes the values to be Gaussian; under {model} it need not tend to theta, nor its intervals cover it")
+    })
 }
 
 /// Says something on standard error, unless told to be quiet.

@@ -1,11 +1,11 @@
 //! `ldp reproduce`: runs a bundled study again.
 
+use super::compare::{Order, carry_out};
 use super::{growth, pool};
 use crate::args::{Common, Format, Reproduce};
-use crate::nearest::nearest;
 use crate::output::Folder;
 use crate::report;
-use crate::study::{BUNDLED, Bundled, Study};
+use crate::study::{Bundled, Study};
 use anyhow::Context;
 use serde::Serialize;
 use serde_json::json;
@@ -30,9 +30,13 @@ struct Record<'a, S, P> {
 
 /// Runs the study, fills the folder and prints the table.
 pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
-    let bundled = find(&args.name)?;
+    let bundled = Bundled::find(&args.name)?;
     let study = bundled.study().with_context(|| format!("study {}", bundled.name))?;
     match study {
+        Study::Comparison(study) => {
+            let order = Order { out: &args.out, shard: None, yes: true, overwrite: false, markdown: false };
+            carry_out(common, bundled.name, *study, &order)
+        }
         Study::FirstStageGrowth(settings) => {
             let folder = Folder::open("--out", &args.out)?;
             let files = FILES.map(|name| folder.file(name)).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
@@ -65,13 +69,4 @@ pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
             }
         }
     }
-}
-
-/// The study of this name.
-fn find(name: &str) -> anyhow::Result<&'static Bundled> {
-    BUNDLED.iter().find(|bundled| bundled.name == name).with_context(|| {
-        let names = || BUNDLED.iter().map(|bundled| bundled.name);
-        let hint = nearest(name, names()).map(|name| format!(" (did you mean '{name}'?)")).unwrap_or_default();
-        format!("there is no study '{name}'{hint}, there are: {}", names().collect::<Vec<_>>().join(", "))
-    })
 }

@@ -11,7 +11,7 @@ use crate::progress::Steps;
 use crate::registry::{BuiltModel, ESTIMATORS, resolve};
 use crate::report::{self, significant};
 use crate::spec::Spec;
-use crate::sweep::Sweep;
+use crate::sweep::{COUNTS, Sweep};
 use anyhow::Context;
 use ldp_core::Epsilon;
 use ldp_core::erased::Fidelity;
@@ -21,8 +21,6 @@ use std::fmt;
 
 /// What can be swept besides the keys of a protocol.
 const FLAGS: [&str; 3] = ["users", "theta", "epsilon"];
-/// Keys that count something.
-const COUNTS: [&str; 5] = ["users", "first-stage", "pilot", "batch", "scales"];
 
 /// What the swept key was.
 #[derive(Clone, Copy, Serialize)]

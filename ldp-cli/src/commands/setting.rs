@@ -1,6 +1,6 @@
 //! What `simulate` and `risk` have in common: a protocol under a model, the checks, and the bound.
 
-use super::{warn, warn_unless_gaussian};
+use super::{unless_gaussian, warn};
 use crate::registry::{self, BuiltEstimator, BuiltModel, Known, Target};
 use crate::report::{percent, significant};
 use crate::spec::Spec;
@@ -33,16 +33,36 @@ impl<'m> Case<'m> {
         let protocol = registry::estimator(spec, Known::new(epsilon, built))?;
         built.model.check_theta(theta).with_context(|| format!("--theta {theta} for {}", built.spec))?;
         protocol.estimator.begin(users).with_context(|| format!("{} with --users {users}", protocol.spec))?;
+        Ok(Self::made(built, protocol, theta, users, epsilon))
+    }
+
+    /// The same of a point of a study, where there are no flags to name.
+    pub fn of_study(
+        built: &'m BuiltModel,
+        spec: &Spec,
+        theta: f64,
+        users: u64,
+        epsilon: Epsilon,
+    ) -> anyhow::Result<Self> {
+        let protocol = registry::build_estimator(spec, Known::new(epsilon, built))?;
+        built.model.check_theta(theta).with_context(|| format!("theta {theta} for {}", built.spec))?;
+        protocol.estimator.begin(users)?;
+        Ok(Self::made(built, protocol, theta, users, epsilon))
+    }
+
+    fn made(built: &'m BuiltModel, protocol: BuiltEstimator, theta: f64, users: u64, epsilon: Epsilon) -> Self {
         let truth = protocol.target.value(built, theta);
-        Ok(Self { built, protocol, theta, users, epsilon, truth })
+        Self { built, protocol, theta, users, epsilon, truth }
     }
 
     /// Says what is odd about it, but no reason to refuse.
     pub fn warn(&self, quiet: bool) {
-        warn_unless_gaussian(quiet, &self.protocol, self.built);
-        if let Some(warning) = self.protocol.warning {
-            warn(quiet, warning);
-        }
+        self.warnings().iter().for_each(|warning| warn(quiet, warning));
+    }
+
+    /// What is odd about it.
+    pub fn warnings(&self) -> Vec<String> {
+        unless_gaussian(&self.protocol, self.built).into_iter().chain(self.protocol.warning.map(Into::into)).collect()
     }
 
     /// It, as drivers see it.
@@ -64,9 +84,20 @@ impl<'m> Case<'m> {
 
     /// What the best protocol reaches, and how near this n·MSE comes to it.
     pub fn bound(&self, scaled_mse: f64) -> Bound {
-        let optimum = match self.protocol.target {
+        Bound::new(self.optimum(), scaled_mse)
+    }
+
+    /// Whether what is estimated is the parameter itself. A quantile is found to rounding only: of N(0.5, 1) the median
+    /// comes out as 0.5 - 6e-17.
+    pub fn centred(&self) -> bool {
+        (self.truth - self.theta).abs() <= 1e-12 * self.built.scale.max(self.theta.abs())
+    }
+
+    /// The largest information about what is estimated.
+    pub fn optimum(&self) -> Optimum {
+        match self.protocol.target {
             // A centre of symmetry is median and mean at once.
-            Target::Parameter | Target::Quantile(0.5) | Target::Mean if self.truth == self.theta => {
+            Target::Parameter | Target::Quantile(0.5) | Target::Mean if self.centred() => {
                 self.built.optimum(self.theta, self.epsilon)
             }
             Target::Parameter | Target::Mean => {
@@ -76,14 +107,7 @@ impl<'m> Case<'m> {
                 Optimum::Unknown { reason: "the bound of a mean in several dimensions is not known" }
             }
             Target::Quantile(_) => Optimum::Unknown { reason: "the bound is that of the parameter, not of a quantile" },
-        };
-        let (bound, bound_reason) = match optimum {
-            Optimum::Known { information } if (1.0 / information).is_normal() => (Some(1.0 / information), None),
-            Optimum::Known { .. } => (None, Some("the bound is beyond double precision in this unit")),
-            Optimum::Unknown { reason } => (None, Some(reason)),
-        };
-        let efficiency = bound.map(|bound| bound / scaled_mse).filter(|efficiency| efficiency.is_normal());
-        Bound { bound, bound_reason, efficiency }
+        }
     }
 }
 
@@ -99,6 +123,17 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// What an optimum means for this n·MSE.
+    pub fn new(optimum: Optimum, scaled_mse: f64) -> Self {
+        let (bound, bound_reason) = match optimum {
+            Optimum::Known { information } if (1.0 / information).is_normal() => (Some(1.0 / information), None),
+            Optimum::Known { .. } => (None, Some("the bound is beyond double precision in this unit")),
+            Optimum::Unknown { reason } => (None, Some(reason)),
+        };
+        let efficiency = bound.map(|bound| bound / scaled_mse).filter(|efficiency| efficiency.is_normal());
+        Self { bound, bound_reason, efficiency }
+    }
+
     /// The rows of a table for people.
     pub fn rows(&self, table: &mut Table) {
         let bound = self.bound.map_or_else(|| "unknown".into(), |bound| significant(bound, 5));

@@ -19,8 +19,6 @@ pub use band::Band;
 pub use labels::Mark;
 pub use png::{PngError, SCALE, png};
 pub use stack::panels;
-#[expect(unused_imports, reason = "for figures of charts over different axes")]
-pub use stack::stack;
 
 use std::fmt::Write;
 use style::Style;

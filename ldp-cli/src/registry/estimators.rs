@@ -384,12 +384,15 @@ fn pilot(values: &Values, epsilon: Epsilon, sigma: f64) -> anyhow::Result<Bitwis
     })
 }
 
-/// The protocol that a spec names.
+/// The protocol that the flag names.
 pub fn estimator(spec: &Spec, known: Known<'_>) -> anyhow::Result<BuiltEstimator> {
-    resolve("estimator", ESTIMATORS, spec)
-        .map_err(anyhow::Error::from)
-        .and_then(|(entry, values)| Ok(BuiltEstimator { spec: values.to_string(), ..(entry.build)(&values, known)? }))
-        .with_context(|| format!("--estimator {spec}"))
+    build_estimator(spec, known).with_context(|| format!("--estimator {spec}"))
+}
+
+/// The protocol that a spec names.
+pub fn build_estimator(spec: &Spec, known: Known<'_>) -> anyhow::Result<BuiltEstimator> {
+    let (entry, values) = resolve("estimator", ESTIMATORS, spec)?;
+    Ok(BuiltEstimator { spec: values.to_string(), ..(entry.build)(&values, known)? })
 }
 
 #[cfg(test)]

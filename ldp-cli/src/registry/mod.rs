@@ -9,9 +9,9 @@ mod mechanisms;
 mod models;
 mod values;
 
-pub use estimators::{BuiltEstimator, ESTIMATORS, Known, Target, estimator};
+pub use estimators::{BuiltEstimator, ESTIMATORS, Known, Target, build_estimator, estimator};
 pub use mechanisms::{MECHANISMS, mechanism};
-pub use models::{BuiltModel, MODELS, model};
+pub use models::{BuiltModel, MODELS, build_model, model};
 pub use values::{Values, count, number};
 
 use crate::nearest::nearest;

@@ -145,10 +145,13 @@ fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
     }
 }
 
-/// The model that a spec names.
+/// The model that the flag names.
 pub fn model(spec: &Spec) -> anyhow::Result<BuiltModel> {
-    resolve("model", MODELS, spec)
-        .map_err(anyhow::Error::from)
-        .and_then(|(entry, values)| (entry.build)(&values))
-        .with_context(|| format!("--model {spec}"))
+    build_model(spec).with_context(|| format!("--model {spec}"))
+}
+
+/// The model that a spec names.
+pub fn build_model(spec: &Spec) -> anyhow::Result<BuiltModel> {
+    let (entry, values) = resolve("model", MODELS, spec)?;
+    (entry.build)(&values)
 }

@@ -1,84 +1,7 @@
-//! Bundled studies: what they ask, as TOML files in `studies/`.
+//! What the study of the growth of the first stage asks.
 
+use super::{Count, Kind, StudyError};
 use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// A study that comes with the program.
-pub struct Bundled {
-    /// What it is called.
-    pub name: &'static str,
-    source: &'static str,
-}
-
-/// All of them.
-pub const BUNDLED: &[Bundled] =
-    &[Bundled { name: "first-stage-growth", source: include_str!("../studies/first-stage-growth.toml") }];
-
-impl Bundled {
-    /// What it asks.
-    pub fn study(&self) -> Result<Study, StudyError> {
-        Study::parse(self.source)
-    }
-}
-
-/// What is wrong with a study.
-#[derive(Debug, thiserror::Error)]
-pub enum StudyError {
-    /// It is not TOML, or has a key too many, too few, or of another kind. The message of the parser shows the line.
-    #[error("{0}")]
-    Form(#[from] toml::de::Error),
-    /// A value is not one that makes sense.
-    #[error("{key} must be {wanted}, not {found}")]
-    Value {
-        /// The key, with its table.
-        key: &'static str,
-        /// What would make sense.
-        wanted: &'static str,
-        /// What there is.
-        found: String,
-    },
-}
-
-/// A study, by its kind.
-pub enum Study {
-    /// The growth of the best first stage.
-    FirstStageGrowth(Growth),
-}
-
-impl Study {
-    /// Reads a file.
-    pub fn parse(text: &str) -> Result<Self, StudyError> {
-        // The kind first, alone: what other keys there may be depends on it, and their errors should name a line.
-        let Head { kind } = toml::from_str(text)?;
-        match kind {
-            Kind::FirstStageGrowth => {
-                let growth: Growth = toml::from_str(text)?;
-                growth.check()?;
-                Ok(Self::FirstStageGrowth(growth))
-            }
-        }
-    }
-
-    /// What it is about.
-    pub fn title(&self) -> &str {
-        match self {
-            Self::FirstStageGrowth(growth) => &growth.title,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Head {
-    kind: Kind,
-}
-
-/// The kinds of studies.
-#[derive(Clone, Copy, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Of [`Growth`].
-    FirstStageGrowth,
-}
 
 /// How the best first stage of the two-stage sign estimator grows with the number of users.
 #[derive(Deserialize, Serialize)]
@@ -116,36 +39,12 @@ pub struct Curve {
     pub sizes: Count,
 }
 
-/// A whole number, which may be written 1e9.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(try_from = "f64")]
-pub struct Count(pub u64);
-
-impl TryFrom<f64> for Count {
-    type Error = String;
-
-    fn try_from(value: f64) -> Result<Self, String> {
-        // Beyond, not every whole number is one of floating point.
-        const MOST: f64 = 9_007_199_254_740_992.0;
-        if (1.0..=MOST).contains(&value) && value.fract() == 0.0 {
-            Ok(Self(value as u64))
-        } else {
-            Err(format!("expected a whole number from 1 to 2^53, not {value}"))
-        }
-    }
-}
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 /// The number of replications that [`ldp_estimators::plan::BestFirstStage::plateau`] is about.
 const REPLICATIONS: u64 = 50_000;
 
 impl Growth {
-    fn check(&self) -> Result<(), StudyError> {
+    /// Finds what makes no sense.
+    pub(super) fn check(&self) -> Result<(), StudyError> {
         let require = |holds: bool, key, wanted, found: String| {
             if holds { Ok(()) } else { Err(StudyError::Value { key, wanted, found }) }
         };
@@ -173,22 +72,20 @@ impl Growth {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Bundled, Study};
     use super::*;
 
     #[test]
-    fn what_is_bundled_is_sound() {
-        for bundled in BUNDLED {
-            let study = bundled.study().unwrap_or_else(|error| panic!("{}: {error}", bundled.name));
-            assert!(!study.title().is_empty());
-        }
-        let Study::FirstStageGrowth(growth) = BUNDLED[0].study().unwrap();
+    fn the_bundled_one_is_sound() {
+        let study = Bundled::find("first-stage-growth").unwrap().study().unwrap();
+        let Study::FirstStageGrowth(growth) = study else { panic!("of another kind") };
         assert_eq!(growth.epsilon, [0.5, 1.0, 2.0]);
         assert_eq!((growth.users.len(), growth.users[8], growth.distance), (9, Count(1_000_000_000), 0.5));
     }
 
     /// What is said of the bundled study with one text in place of another.
     fn refused(from: &str, to: &str) -> String {
-        let text = BUNDLED[0].source;
+        let text = Bundled::find("first-stage-growth").unwrap().source;
         assert!(text.contains(from), "{from}");
         Study::parse(&text.replacen(from, to, 1)).err().unwrap_or_else(|| panic!("{to}")).to_string()
     }

@@ -1,0 +1,217 @@
+//! The folder of a study: what is done is on disk at once, and what is finished replaces what was there in one step.
+
+use crate::exit::OutputError;
+use crate::record::{COMMAND, Point, Record, SCHEMA, Shard};
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Points that are done, until all are: a header, then one of them a line, in the order in which they were done.
+pub const JOURNAL: &str = "points.jsonl";
+/// Every other file of a study.
+pub const FILES: [&str; 6] = ["record.json", "data.csv", "figure.svg", "figure.png", "report.html", "run.json"];
+
+/// The first line of a journal: whose points they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Header {
+    schema: u32,
+    command: String,
+    version: String,
+    fingerprint: String,
+    shard: Option<Shard>,
+}
+
+/// What is in a folder.
+pub enum Found {
+    /// A finished record of the same study.
+    Finished(Box<Record>),
+    /// Nothing, or the same study, begun: go on.
+    Open(Journal),
+}
+
+/// Opens the folder of a study, unless something else is in it. `record` says which study.
+pub fn open(path: &Path, record: &Record, overwrite: bool) -> anyhow::Result<Found> {
+    let place = || format!("--out {}", path.display());
+    anyhow::ensure!(!path.exists() || path.is_dir(), "{}: this is not a folder", place());
+    let made = !path.exists();
+    fs::create_dir_all(path).with_context(|| format!("{}: the folder cannot be made", place()))?;
+    let mut journal = Journal::open(path, made)?;
+    let header = Header::of(record);
+    const HINT: &str = "; take another folder, or --overwrite";
+    match journal.header() {
+        // Also under --overwrite: it was this study that was begun so.
+        Ok(Some(found)) if found == header => return Ok(Found::Open(journal)),
+        _ if overwrite => {
+            journal.empty()?;
+            return Ok(Found::Open(journal));
+        }
+        Ok(Some(found)) => anyhow::bail!("{}: {JOURNAL} holds {}{HINT}", place(), found.unlike(&header)),
+        Ok(None) => {}
+        Err(error) => return Err(error.context(format!("{}: not a study that can be gone on with{HINT}", place()))),
+    }
+    if !path.join(FILES[0]).exists() {
+        let foreign = FILES.iter().find(|name| path.join(name).exists());
+        anyhow::ensure!(
+            foreign.is_none(),
+            "{}: {} is there already, and not from a study{HINT}",
+            place(),
+            foreign.copied().unwrap_or_default()
+        );
+        return Ok(Found::Open(journal));
+    }
+    let known =
+        Record::read(path).with_context(|| format!("{}: not a study that can be gone on with{HINT}", place()))?;
+    let found = Header::of(&known);
+    anyhow::ensure!(found == header, "{}: record.json holds {}{HINT}", place(), found.unlike(&header));
+    Ok(Found::Finished(Box::new(known)))
+}
+
+impl Header {
+    fn of(record: &Record) -> Self {
+        Self {
+            schema: SCHEMA,
+            command: COMMAND.into(),
+            version: record.version.clone(),
+            fingerprint: record.fingerprint.clone(),
+            shard: record.shard,
+        }
+    }
+
+    /// How this one differs, in words.
+    fn unlike(&self, wanted: &Self) -> String {
+        if (self.schema, &self.command) != (wanted.schema, &wanted.command) || self.version != wanted.version {
+            return format!("what version {} of ldp found, and this is version {}", self.version, wanted.version);
+        }
+        if self.fingerprint != wanted.fingerprint {
+            return "another study".into();
+        }
+        self.shard.map_or_else(|| "the whole study, not a shard".into(), |shard| format!("shard {shard} of this study"))
+    }
+}
+
+/// The points that are done, on disk.
+pub struct Journal {
+    file: File,
+    folder: PathBuf,
+    /// Taken away again if nothing comes of it: the file, or also the folder.
+    fresh: Option<bool>,
+    /// The length of the lines that are whole.
+    length: u64,
+}
+
+impl Journal {
+    fn open(folder: &Path, made: bool) -> anyhow::Result<Self> {
+        let path = folder.join(JOURNAL);
+        let place = || format!("--out {}", folder.display());
+        let fresh = !path.exists();
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = file.with_context(|| format!("{}: the folder cannot be written", place()))?;
+        // Two runs in one folder would write between each other's lines.
+        if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
+            anyhow::bail!("{}: another run is writing there", place());
+        }
+        Ok(Self { file, folder: folder.to_owned(), fresh: fresh.then_some(made), length: 0 })
+    }
+
+    fn empty(&mut self) -> anyhow::Result<()> {
+        self.length = 0;
+        Ok(self.file.set_len(0).map_err(OutputError)?)
+    }
+
+    /// The text so far, without a last line that was torn when the program was stopped.
+    fn text(&self) -> anyhow::Result<String> {
+        let mut bytes = Vec::new();
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(OutputError)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+        bytes.truncate(whole);
+        String::from_utf8(bytes).with_context(|| format!("{}: not text", self.folder.join(JOURNAL).display()))
+    }
+
+    fn header(&self) -> anyhow::Result<Option<Header>> {
+        let text = self.text()?;
+        let Some(first) = text.lines().next() else { return Ok(None) };
+        let header = serde_json::from_str(first);
+        header.map(Some).with_context(|| format!("{}: not the points of a study", self.folder.join(JOURNAL).display()))
+    }
+
+    /// Goes on where it stopped, or begins; returns the numbers of the points that are done.
+    pub fn begin(&mut self, record: &Record) -> anyhow::Result<Vec<u64>> {
+        let text = self.text()?;
+        if text.is_empty() {
+            self.length = 0;
+            self.line(&Header::of(record))?;
+            return Ok(Vec::new());
+        }
+        self.fresh = None;
+        self.length = text.len() as u64;
+        Ok(self.points()?.iter().map(|point| point.index).collect())
+    }
+
+    /// One more is done. It is on disk when this returns.
+    pub fn append(&mut self, point: &Point) -> anyhow::Result<()> {
+        self.line(point)
+    }
+
+    fn line(&mut self, content: &impl Serialize) -> anyhow::Result<()> {
+        let line = serde_json::to_string(content)? + "\n";
+        let mut file = &self.file;
+        // From where the last whole line ends, over what may be torn.
+        let written = (file.set_len(self.length))
+            .and_then(|()| file.seek(SeekFrom::Start(self.length)))
+            .and_then(|_| file.write_all(line.as_bytes()))
+            .and_then(|()| file.sync_data());
+        written.map_err(OutputError).with_context(|| self.folder.join(JOURNAL).display().to_string())?;
+        self.length += line.len() as u64;
+        self.fresh = None;
+        Ok(())
+    }
+
+    /// All points so far, in the order of the study.
+    pub fn points(&self) -> anyhow::Result<Vec<Point>> {
+        let place = |number: usize| format!("{} line {}", self.folder.join(JOURNAL).display(), number + 1);
+        let text = self.text()?;
+        let mut points = (text.lines().enumerate().skip(1))
+            .map(|(number, line)| serde_json::from_str::<Point>(line).with_context(|| place(number)))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        points.sort_by_key(|point| point.index);
+        points.dedup_by_key(|point| point.index);
+        Ok(points)
+    }
+
+    /// Puts the finished files in place, and the journal away.
+    pub fn finish(mut self, files: &[(&str, Vec<u8>)]) -> anyhow::Result<()> {
+        self.fresh = None;
+        publish(&self.folder, files)?;
+        fs::remove_file(self.folder.join(JOURNAL)).map_err(OutputError)?;
+        Ok(())
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if let Some(made) = self.fresh {
+            // The run has failed already, and says why. Only an empty folder can be removed like this.
+            let _ = fs::remove_file(self.folder.join(JOURNAL));
+            if made {
+                let _ = fs::remove_dir(&self.folder);
+            }
+        }
+    }
+}
+
+/// Writes files so that each is there as a whole or not at all: under another name first.
+pub fn publish(folder: &Path, files: &[(&str, Vec<u8>)]) -> anyhow::Result<()> {
+    let partial = |name: &str| folder.join(format!(".{name}.partial"));
+    for (name, content) in files {
+        let written = fs::write(partial(name), content);
+        written.map_err(OutputError).with_context(|| folder.join(name).display().to_string())?;
+    }
+    for (name, _) in files {
+        let renamed = fs::rename(partial(name), folder.join(name));
+        renamed.map_err(OutputError).with_context(|| folder.join(name).display().to_string())?;
+    }
+    Ok(())
+}

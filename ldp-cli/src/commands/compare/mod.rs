@@ -1,0 +1,194 @@
+//! `ldp compare`: which protocol should I use, and what does it cost me?
+
+mod folder;
+mod forecast;
+mod measure;
+mod picture;
+mod show;
+mod work;
+
+use super::{pool, warn};
+use crate::args::{Common, Compare, Format};
+use crate::record::{Record, Shard, Skipped};
+use crate::report;
+use crate::study::{Bundled, Comparison, Infeasible, Outline, Study};
+use anyhow::Context;
+use folder::{FILES, Found};
+use measure::Measurer;
+use serde_json::json;
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+use work::{Desk, Job};
+
+pub use folder::{JOURNAL, publish};
+
+/// The study that is run if none is named.
+const DEFAULT: &str = "default";
+/// The most points of a study that are run without being asked.
+const UNASKED: u64 = 10_000;
+
+/// How a study is to be run.
+pub struct Order<'a> {
+    /// The folder for its results.
+    pub out: &'a Path,
+    /// Which part of it.
+    pub shard: Option<Shard>,
+    /// Also if it is large.
+    pub yes: bool,
+    /// Also if another study is there.
+    pub overwrite: bool,
+    /// Print a Markdown table.
+    pub markdown: bool,
+}
+
+/// Runs a study, or draws a record again.
+pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
+    if let Some(from) = &args.from {
+        let record = Record::read(from).with_context(|| "--from")?;
+        return redraw(common, &record, &args.out, args.overwrite, args.markdown);
+    }
+    let (name, mut study) = find(args.study.as_deref().unwrap_or(DEFAULT))?;
+    if let Some(replications) = args.replications {
+        study.estimators.iter_mut().for_each(|contestant| contestant.replications = replications);
+    }
+    let order =
+        Order { out: &args.out, shard: args.shard, yes: args.yes, overwrite: args.overwrite, markdown: args.markdown };
+    carry_out(common, &name, study, &order)
+}
+
+/// The study that a name or a path means, and what it is called.
+fn find(text: &str) -> anyhow::Result<(String, Comparison)> {
+    let path = Path::new(text);
+    let named = !path.exists() && path.extension().is_none();
+    let (name, source) = if named {
+        let bundled = Bundled::find(text).context("this is no file either")?;
+        (bundled.name.to_owned(), bundled.source.to_owned())
+    } else {
+        let source = fs::read_to_string(path).with_context(|| text.to_owned())?;
+        (path.file_name().map_or_else(|| text.into(), |name| name.to_string_lossy().into_owned()), source)
+    };
+    match Study::parse(&source).with_context(|| text.to_owned())? {
+        Study::Comparison(study) => Ok((name, *study)),
+        Study::FirstStageGrowth(_) => anyhow::bail!("{text} is not a comparison; ldp reproduce runs it"),
+    }
+}
+
+/// Runs a study into its folder and prints what was found.
+pub fn carry_out(common: &Common, name: &str, mut study: Comparison, order: &Order<'_>) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let desk = Desk::default();
+    desk.watch()?;
+    study.seed = common.seed.unwrap_or(study.seed);
+    let mut record = Record::new(name, study.clone(), order.shard)?;
+    let outline = Outline::new(&study);
+    let measurer = Measurer::new(&outline);
+    let pool = pool(common)?;
+    if outline.size() > UNASKED && !order.yes {
+        let forecast = pool.install(|| forecast::forecast(&outline, &measurer, pool.current_num_threads()));
+        anyhow::bail!("{name}: the study has up to {} points{forecast}; --yes runs it", outline.size());
+    }
+    let jobs = jobs(common, name, &outline, &measurer, &mut record)?;
+    let mut journal = match folder::open(order.out, &record, order.overwrite)? {
+        Found::Finished(known) => return redraw(common, &known, order.out, true, order.markdown),
+        Found::Open(journal) => journal,
+    };
+    let done: HashSet<u64> = journal.begin(&record)?.into_iter().collect();
+    desk.take(journal, done.len(), jobs.len());
+    work::work(&pool, &outline, &measurer, &jobs, &done, &desk, common.quiet)?;
+    let journal = desk.give()?;
+    record.points = journal.points()?;
+    let mut files = show::files(&record)?;
+    let run = json!({
+        "seconds": started.elapsed().as_secs_f64(),
+        "threads": pool.current_num_threads(),
+        "points": jobs.len() - done.len(),
+        "resumed_from": done.len(),
+    });
+    files.push((FILES[5], (serde_json::to_string_pretty(&run)? + "\n").into_bytes()));
+    journal.finish(&files)?;
+    print(common, &record, order.markdown)
+}
+
+/// Looks at every point before the first draw, and says which are to be run.
+fn jobs(
+    common: &Common,
+    name: &str,
+    outline: &Outline<'_>,
+    measurer: &Measurer<'_>,
+    record: &mut Record,
+) -> anyhow::Result<Vec<Job>> {
+    let (mut jobs, mut warnings, mut feasible) = (Vec::new(), BTreeSet::new(), 0);
+    for setup in outline.setups() {
+        let label = &outline.study().estimators[setup.estimator].label;
+        match measurer.check(&setup) {
+            Ok(checked) => {
+                warnings.extend(checked.warnings);
+                if record.shard.is_none_or(|shard| shard.has(feasible)) {
+                    jobs.push(Job { index: setup.index, work: checked.work });
+                }
+                feasible += 1;
+            }
+            Err(error) if outline.study().infeasible == Infeasible::Skip => {
+                let (label, at, reason) = (label.clone(), setup.shown(), format!("{error:#}"));
+                record.skipped.push(Skipped { index: setup.index, label, at, reason });
+            }
+            Err(error) => {
+                let [spec, grid] = setup.lines;
+                return Err(error.context(format!(
+                    "{name}: line {spec}: '{label}' at {} (of the grid at line {grid})",
+                    setup.shown()
+                )));
+            }
+        }
+    }
+    anyhow::ensure!(feasible > 0, "{name}: no protocol can be run anywhere: {}", first_reason(record));
+    warnings.iter().for_each(|warning| warn(common.quiet, warning));
+    Ok(jobs)
+}
+
+fn first_reason(record: &Record) -> String {
+    record.skipped.first().map_or_else(String::new, |skipped| format!("{} at {}", skipped.reason, skipped.at))
+}
+
+/// Draws a record again, without computing anything.
+fn redraw(common: &Common, record: &Record, out: &Path, overwrite: bool, markdown: bool) -> anyhow::Result<()> {
+    store(record, out, overwrite)?;
+    print(common, record, markdown)
+}
+
+/// Writes the files of a record into a folder.
+pub fn store(record: &Record, out: &Path, overwrite: bool) -> anyhow::Result<()> {
+    let place = || format!("--out {}", out.display());
+    anyhow::ensure!(!out.exists() || out.is_dir(), "{}: this is not a folder", place());
+    let same = || {
+        Record::read(out)
+            .is_ok_and(|known| (known.fingerprint, known.shard) == (record.fingerprint.clone(), record.shard))
+    };
+    let taken = FILES.iter().chain([&JOURNAL]).find(|file| out.join(file).exists());
+    if let Some(file) = taken
+        && !overwrite
+    {
+        let begun = out.join(JOURNAL).exists();
+        anyhow::ensure!(
+            same() && !begun,
+            "{}: {file} is there already, and not of this record; take another folder, or --overwrite",
+            place()
+        );
+    }
+    let files = show::files(record)?;
+    fs::create_dir_all(out).with_context(|| format!("{}: the folder cannot be made", place()))?;
+    publish(out, &files)
+}
+
+/// Prints a record on standard output.
+pub fn print(common: &Common, record: &Record, markdown: bool) -> anyhow::Result<()> {
+    let text = match common.format {
+        Format::Human if markdown => show::markdown(record),
+        Format::Human => show::human(record),
+        Format::Json => record.json()?,
+        Format::Csv => show::csv(record)?,
+    };
+    Ok(report::write(&text)?)
+}

@@ -1,0 +1,266 @@
+//! What a comparison found, as it is kept: `record.json`. docs/record.md describes it.
+
+use crate::study::{Comparison, Fidelity, Value, hash};
+use anyhow::Context;
+use ldp_core::IntervalKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+/// The version of the form of a record.
+pub const SCHEMA: u32 = 1;
+/// The command that records are of.
+pub const COMMAND: &str = "compare";
+
+/// A study, or a shard of it, with what was found.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// [`COMMAND`].
+    pub command: String,
+    /// Of the program.
+    pub version: String,
+    /// What the study is called.
+    pub study: String,
+    /// Of the settings and the version: records of the same study have the same.
+    pub fingerprint: String,
+    /// Which part of the study this is; the whole where null.
+    pub shard: Option<Shard>,
+    /// What was asked.
+    pub settings: Comparison,
+    /// What was found, in the order of the study.
+    pub points: Vec<Point>,
+    /// Where a protocol refused.
+    pub skipped: Vec<Skipped>,
+}
+
+/// What was found at one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Its number in the study.
+    pub index: u64,
+    /// The label of the protocol.
+    pub label: String,
+    /// The canonical spec of the protocol.
+    pub estimator: String,
+    /// The canonical spec of the family.
+    pub model: String,
+    /// The true parameter.
+    pub theta: f64,
+    /// Users per replication.
+    pub users: u64,
+    /// The privacy level.
+    pub epsilon: f64,
+    /// What the grid sets besides.
+    pub keys: BTreeMap<String, Value>,
+    /// What is estimated.
+    pub target: String,
+    /// Its true value.
+    pub truth: f64,
+    /// How it was worked out.
+    pub fidelity: Fidelity,
+    /// How often; null where nothing was drawn.
+    pub replications: Option<u64>,
+    /// The seed with which `ldp simulate` makes it again.
+    pub seed: u64,
+    /// n·MSE.
+    pub scaled_mse: f64,
+    /// Its 95 % bootstrap interval over replications.
+    pub scaled_mse_interval: Option<[f64; 2]>,
+    /// How far a sum may be off.
+    pub scaled_mse_error: Option<f64>,
+    /// The mean error.
+    pub bias: f64,
+    /// Of the estimate.
+    pub variance: f64,
+    /// 1 / sup I.
+    pub bound: Option<f64>,
+    /// Why it is not known.
+    pub bound_reason: Option<String>,
+    /// The bound over n·MSE.
+    pub efficiency: Option<f64>,
+    /// n·MSE of the best estimate from the values themselves, asymptotically.
+    pub nonprivate: Option<f64>,
+    /// The asymptotic variance of one sign stage at the distance of the figure.
+    pub one_stage: Option<f64>,
+    /// Of the protocol's own interval: the first of `intervals`.
+    pub coverage: Option<f64>,
+    /// The mean width of its finite intervals.
+    pub width: Option<f64>,
+    /// By kind.
+    pub intervals: Vec<Intervals>,
+    /// The share of estimates that came with a note, such as a fallback.
+    pub fallbacks: Option<f64>,
+    /// The mean squared error over that of the paired protocol, on the same users.
+    pub ratio: Option<f64>,
+    /// Its 95 % bootstrap interval.
+    pub ratio_interval: Option<[f64; 2]>,
+}
+
+/// How the intervals of one kind behaved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Intervals {
+    /// Which.
+    pub kind: IntervalKind,
+    /// The share that covers the truth.
+    pub coverage: f64,
+    /// The share of replications without an interval.
+    pub missing: f64,
+    /// The share with an infinite end.
+    pub infinite: f64,
+    /// The mean width of the others.
+    pub mean_finite_width: Option<f64>,
+}
+
+/// A point where a protocol refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Skipped {
+    /// Its number in the study.
+    pub index: u64,
+    /// The label of the protocol.
+    pub label: String,
+    /// Where it is.
+    pub at: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A part of a study: the `index`-th of `of`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Shard {
+    /// Which.
+    pub index: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Shard {
+    /// Whether the n-th of the points to be run, counted from 0, belongs to it.
+    pub fn has(self, n: u64) -> bool {
+        n % self.of == self.index - 1
+    }
+}
+
+/// Not a shard.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a shard is I/M, two whole numbers with 1 <= I <= M <= 10000")]
+pub struct ShardError;
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, ShardError> {
+        let (index, of) = text.split_once('/').ok_or(ShardError)?;
+        let (index, of) = (index.parse().map_err(|_| ShardError)?, of.parse().map_err(|_| ShardError)?);
+        if (1..=of).contains(&index) && of <= 10_000 { Ok(Self { index, of }) } else { Err(ShardError) }
+    }
+}
+
+impl TryFrom<String> for Shard {
+    type Error = ShardError;
+
+    fn try_from(text: String) -> Result<Self, ShardError> {
+        text.parse()
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> Self {
+        shard.to_string()
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+impl Record {
+    /// An empty one.
+    pub fn new(study: &str, settings: Comparison, shard: Option<Shard>) -> anyhow::Result<Self> {
+        Ok(Self {
+            schema: SCHEMA,
+            command: COMMAND.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            study: study.into(),
+            fingerprint: fingerprint(&settings)?,
+            shard,
+            settings,
+            points: Vec::new(),
+            skipped: Vec::new(),
+        })
+    }
+
+    /// Reads a file, or the one of that name in a folder.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let file = if path.is_dir() { path.join("record.json") } else { path.to_owned() };
+        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+        Self::parse(&text).with_context(|| file.display().to_string())
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: u32,
+            command: String,
+        }
+        let head: Head = serde_json::from_str(text).context("this is not a record of ldp compare")?;
+        anyhow::ensure!(head.command == COMMAND, "this is a record of ldp {}, not of ldp {COMMAND}", head.command);
+        anyhow::ensure!(
+            head.schema == SCHEMA,
+            "this record has schema {}, and this version of ldp reads schema {SCHEMA}",
+            head.schema
+        );
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// The text of the file.
+    pub fn json(&self) -> anyhow::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}
+
+/// What tells a study from another: its settings, and the version of the program that understands them.
+pub fn fingerprint(settings: &Comparison) -> anyhow::Result<String> {
+    let text = format!("{COMMAND} {SCHEMA} {} {}", env!("CARGO_PKG_VERSION"), serde_json::to_string(settings)?);
+    Ok(format!("{:014x}", hash(&text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_read_and_part_the_points() {
+        let all: Vec<Shard> = ["1/3", "2/3", "3/3"].iter().map(|text| text.parse().unwrap()).collect();
+        for n in 0..20 {
+            assert_eq!(all.iter().filter(|shard| shard.has(n)).count(), 1);
+        }
+        assert_eq!(all[1].to_string(), "2/3");
+        for bad in ["", "1", "0/3", "4/3", "1/0", "a/b", "-1/3", "1/3/2", "1/10001"] {
+            assert_eq!(bad.parse::<Shard>(), Err(ShardError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_record_of_this_schema_is_told_apart() {
+        let said = |text: &str| format!("{:#}", Record::parse(text).err().unwrap());
+        assert!(said("{}").starts_with("this is not a record of ldp compare"));
+        assert!(said(r#"{"schema": 1, "command": "reproduce"}"#).contains("a record of ldp reproduce"));
+        assert_eq!(
+            said(r#"{"schema": 2, "command": "compare"}"#),
+            "this record has schema 2, and this version of ldp reads schema 1"
+        );
+        assert!(said(r#"{"schema": 1, "command": "compare"}"#).contains("missing field"));
+    }
+}
