@@ -15,6 +15,8 @@ pub struct Line<'a> {
     pub style: Style,
     /// Its uninterrupted pieces.
     pub pieces: Vec<Vec<(f64, f64)>>,
+    /// The same up to where they leave the frame: a line that shoots out of the picture is seen to.
+    strokes: Vec<Vec<(f64, f64)>>,
     /// Where its marks are.
     marks: Vec<(f64, f64)>,
 }
@@ -27,6 +29,7 @@ impl Chart {
         let mut all = Vec::with_capacity(self.series.len());
         for series in &self.series {
             let pieces = pieces(series.points.iter().map(|point| self.at(frame, point)));
+            let strokes = self.strokes(frame, &series.points);
             let mut marks: Vec<(f64, f64)> =
                 pieces.iter().filter(|piece| series.marks || piece.len() == 1).flatten().copied().collect();
             let style = if series.reference {
@@ -41,9 +44,35 @@ impl Chart {
                 others += 1;
                 Style::of(others - 1)
             };
-            all.push(Line { series, style, pieces, marks });
+            all.push(Line { series, style, pieces, strokes, marks });
         }
         all
+    }
+
+    /// The pieces of a line, each with the places where it enters the frame and leaves it.
+    fn strokes(&self, frame: &Frame, points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+        let mut walk = Vec::new();
+        for (i, point) in points.iter().enumerate() {
+            let here = self.at(frame, point);
+            let neighbour = |other: Option<&(f64, f64)>| other.and_then(|other| self.edge(frame, here, *other));
+            walk.push(if i == 0 { None } else { neighbour(points.get(i - 1)) }.filter(|_| here.is_some()));
+            walk.push(here);
+            walk.push(neighbour(points.get(i + 1)));
+        }
+        // Three places per point, of which only the one in the middle can be a gap.
+        let shown = walk.iter().enumerate().filter(|(i, place)| place.is_some() || i % 3 == 1);
+        pieces(shown.map(|(_, &place)| place))
+    }
+
+    /// Where the way from a point inside to one above or below crosses the frame.
+    fn edge(&self, frame: &Frame, inside: Option<(f64, f64)>, (x, y): (f64, f64)) -> Option<(f64, f64)> {
+        let (from_x, from_y) = inside?;
+        let (across, up) = (self.x.place(x)?, self.y.place(y)?);
+        if (0.0..=1.0).contains(&up) || !(0.0..=1.0).contains(&across) {
+            return None;
+        }
+        let (to_x, to_y, edge) = (frame.x(across), frame.y(up), frame.y(up.clamp(0.0, 1.0)));
+        Some((from_x + (to_x - from_x) * (edge - from_y) / (to_y - from_y), edge))
     }
 }
 
@@ -63,7 +92,7 @@ fn some(frame: &Frame, pieces: &[Vec<(f64, f64)>], index: usize) -> Vec<(f64, f6
 impl Line<'_> {
     pub fn draw(&self, out: &mut String) -> std::fmt::Result {
         let mut path = String::new();
-        for piece in &self.pieces {
+        for piece in &self.strokes {
             for (index, (x, y)) in piece.iter().enumerate() {
                 write!(path, "{}{x:.2} {y:.2}", if index == 0 { 'M' } else { 'L' })?;
             }
@@ -79,7 +108,7 @@ impl Line<'_> {
 
     /// A sample of it, to stand before its name.
     pub fn sample(&self, from: f64, to: f64, y: f64, out: &mut String) -> std::fmt::Result {
-        if self.pieces.iter().any(|piece| piece.len() > 1) {
+        if self.strokes.iter().any(|piece| piece.len() > 1) {
             self.style.path(&format!("M{from:.2} {y:.2}H{to:.2}"), out)?;
         }
         if self.marks.is_empty() { Ok(()) } else { self.style.mark((from + to) / 2.0, y, out) }
@@ -119,6 +148,21 @@ mod tests {
         // On points of the line, and nowhere between.
         let points: Vec<_> = lines[0].pieces.iter().flatten().collect();
         assert!(lines[0].marks.iter().all(|mark| points.contains(&mark)));
+    }
+
+    #[test]
+    fn a_line_is_drawn_to_the_edge_that_it_crosses() {
+        let mut chart = chart();
+        chart.y = crate::plot::Axis::new("y", crate::plot::Scale::Linear, [0.0, 10.0].into_iter());
+        chart.series[0].points = vec![(1.0, 5.0), (2.0, 15.0), (3.0, 5.0), (4.0, -15.0), (5.0, f64::NAN), (6.0, 5.0)];
+        let line = &chart.lines(&frame())[0];
+        assert_eq!(line.pieces.iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(line.strokes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 3, 1]);
+        let (top, bottom) = (frame().y(1.0), frame().y(0.0));
+        assert_eq!((line.strokes[0][1].1, line.strokes[1][0].1, line.strokes[1][2].1), (top, top, bottom));
+        // The way up crosses the edge at the same height on both sides, and in the order of the points.
+        let xs: Vec<f64> = line.strokes.iter().flatten().map(|place| place.0).collect();
+        assert!(xs.windows(2).all(|pair| pair[0] < pair[1]), "{xs:?}");
     }
 
     #[test]
