@@ -352,4 +352,6 @@ fn a_name_that_is_neither_file_nor_study_is_refused() {
     run("nowhere.toml").saying("nowhere.toml");
     run("first-stage-growth").saying("ldp reproduce runs it");
     run("figure-2 --shard 3/2").saying("a shard is I/M");
+    run("figure-2 --replications 1e12").saying("--replications 1000000000000: must be at most 100000000");
+    run("figure-2 --from record.json").saying("cannot be used with");
 }

@@ -99,7 +99,7 @@ x = "users"
         .on("--out")
         .on(folder.path("out"))
         .must_be_refused()
-        .saying("line 9: 'summed' at users 1000");
+        .saying("line 10: 'summed' at users 1000");
 }
 
 #[test]

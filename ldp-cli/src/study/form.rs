@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// The most replications of a point: their errors are kept until its interval is known, 8 bytes each.
-const MOST_REPLICATIONS: u64 = 100_000_000;
+pub const MOST_REPLICATIONS: u64 = 100_000_000;
 /// The level of the protocols' own intervals, unless a study says otherwise.
 const LEVEL: f64 = 0.95;
 

@@ -11,7 +11,7 @@ use super::{pool, warn};
 use crate::args::{Common, Compare, Format};
 use crate::record::{Record, Shard, Skipped};
 use crate::report;
-use crate::study::{Bundled, Comparison, Infeasible, Outline, Study};
+use crate::study::{Bundled, Comparison, Infeasible, MOST_REPLICATIONS, Outline, Study};
 use anyhow::Context;
 use folder::{FILES, Found};
 use measure::Measurer;
@@ -51,6 +51,10 @@ pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
     }
     let (name, mut study) = find(args.study.as_deref().unwrap_or(DEFAULT))?;
     if let Some(replications) = args.replications {
+        anyhow::ensure!(
+            replications <= MOST_REPLICATIONS,
+            "--replications {replications}: must be at most {MOST_REPLICATIONS}"
+        );
         study.estimators.iter_mut().for_each(|contestant| contestant.replications = replications);
     }
     let order =
