@@ -150,4 +150,8 @@ fn bundled_studies_run_by_either_command() {
     // Another number of replications is another study; the same by another command is the same.
     ldp("compare default --replications 2 --seed 3 --out").on(&two).succeeds();
     ldp("compare --replications 2 --seed 3 --out").on(&two).succeeds();
+    // Results in a folder of the name of the study do not stand in its way.
+    fs::rename(&one, folder.path("figure-2")).unwrap();
+    let mut again = ldp("compare figure-2 --replications 20 --shard 1/4 --out figure-2").into_command();
+    assert!(again.current_dir(folder.path("")).output().unwrap().status.success());
 }

@@ -11,7 +11,7 @@ use super::{pool, warn};
 use crate::args::{Common, Compare, Format};
 use crate::record::{Record, Shard, Skipped};
 use crate::report;
-use crate::study::{Bundled, Comparison, Infeasible, MOST_REPLICATIONS, Outline, Study};
+use crate::study::{BUNDLED, Bundled, Comparison, Infeasible, MOST_REPLICATIONS, Outline, Study};
 use anyhow::Context;
 use folder::{FILES, Found};
 use measure::Measurer;
@@ -62,10 +62,12 @@ pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
     carry_out(common, &name, study, &order)
 }
 
-/// The study that a name or a path means, and what it is called.
+/// The study that a name or a path means, and what it is called. A bundled name is that study whatever lies around: its
+/// results may well be in a folder of the same name.
 fn find(text: &str) -> anyhow::Result<(String, Comparison)> {
     let path = Path::new(text);
-    let named = !path.exists() && path.extension().is_none();
+    let bundled = BUNDLED.iter().any(|bundled| bundled.name == text);
+    let named = bundled || (!path.exists() && path.extension().is_none());
     let (name, source) = if named {
         let bundled = Bundled::find(text).context("this is no file either")?;
         (bundled.name.to_owned(), bundled.source.to_owned())
