@@ -13,7 +13,7 @@ use crate::record::{Record, Shard, Skipped};
 use crate::report;
 use crate::study::{BUNDLED, Bundled, Comparison, Infeasible, MOST_REPLICATIONS, Outline, Study};
 use anyhow::Context;
-use folder::{FILES, Found};
+use folder::{FILES, Found, publish};
 use measure::Measurer;
 use serde_json::json;
 use std::collections::{BTreeSet, HashSet};
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Instant;
 use work::{Desk, Job};
 
-pub use folder::{JOURNAL, publish};
+pub use folder::JOURNAL;
 
 /// The study that is run if none is named.
 const DEFAULT: &str = "default";
@@ -167,7 +167,6 @@ fn redraw(common: &Common, record: &Record, out: &Path, overwrite: bool, markdow
 /// Writes the files of a record into a folder.
 pub fn store(record: &Record, out: &Path, overwrite: bool) -> anyhow::Result<()> {
     let place = || format!("--out {}", out.display());
-    anyhow::ensure!(!out.exists() || out.is_dir(), "{}: this is not a folder", place());
     let same = || {
         Record::read(out)
             .is_ok_and(|known| (known.fingerprint, known.shard) == (record.fingerprint.clone(), record.shard))
@@ -184,7 +183,7 @@ pub fn store(record: &Record, out: &Path, overwrite: bool) -> anyhow::Result<()>
         );
     }
     let files = show::files(record)?;
-    fs::create_dir_all(out).with_context(|| format!("{}: the folder cannot be made", place()))?;
+    folder::make(out)?;
     publish(out, &files)
 }
 
