@@ -1,9 +1,9 @@
 //! Intervals from resamples: how far does a mean of replications, or a ratio of two, vary?
 //!
 //! The interval is BCa: percentiles of the resampled statistic, at levels moved for its bias z₀ and its skewness a
-//! (Efron 1987). Squared errors are skewed, and plain percentiles then miss too often above: of 20,000 samples of 40 squares
-//! of normal values the 95 % interval covers 92.0 % with BCa and 90.4 % with plain percentiles. Nothing resampled
-//! can know of events too rare to have been seen.
+//! (Efron 1987). Squared errors are skewed, and plain percentiles then end too early above: of 10,000 samples of 40 squares
+//! of normal values the 95 % interval covers the mean in 92.1 % with BCa and in 91.2 % with plain percentiles. Nothing
+//! resampled can know of events too rare to have been seen.
 
 use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::special::normal;
@@ -92,7 +92,7 @@ fn interval(
         quantile(&resampled, place)
     };
     let tail = (1.0 - level) / 2.0;
-    Some([end(tail), end(1.0 - tail)])
+    Some([end(tail), end(1.0 - tail)]).filter(|ends| ends.iter().all(|end| end.is_finite()))
 }
 
 /// A quantile of sorted values, between the order statistics at either side.
@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn skewness_is_corrected_for() {
-        // Of 40 squares plain percentiles cover about 90.4 %, BCa about 92.0 %: the standard error of their difference is
-        // about 0.2 % over 10,000 common samples.
+        // Of 40 squares plain percentiles cover about 91.2 %, BCa about 92.1 %: the standard error of the difference is about
+        // 0.15 % over 10,000 common samples.
         let sample = |number| squares(40, 2, number);
         let share = coverage(10_000, |number| mean(&sample(number), number).unwrap());
         let plain = coverage(10_000, |number| {
@@ -191,7 +191,6 @@ mod tests {
             resampled.sort_by(f64::total_cmp);
             [quantile(&resampled, 0.025), quantile(&resampled, 0.975)]
         });
-        println!("BCa {share}, percentiles {plain}");
         assert!(share > plain + 0.005 && share > 0.91, "{share} is not better than {plain}");
     }
 

@@ -285,7 +285,9 @@ fn folders_that_hold_something_else_are_left_alone() {
     run(&file, "").must_be_refused().saying("taken: this is not a folder");
     assert_eq!(fs::read_to_string(&file).unwrap(), "what was there before");
     run(&file.join("below"), "").must_be_refused().saying("--out");
-    run(Path::new("/proc/nowhere"), "").must_be_refused().saying("--out /proc/nowhere");
+    for nowhere in ["/proc/nowhere", "/proc"] {
+        run(Path::new(nowhere), "").must_be_refused().saying(&format!("--out {nowhere}: the folder cannot be"));
+    }
     // A folder with a file of someone else.
     let mine = folder.path("mine");
     fs::create_dir(&mine).unwrap();
@@ -324,6 +326,8 @@ fn records_of_other_forms_are_refused() {
     fs::write(&path, &newer).unwrap();
     ldp("compare").on(&study).on("--out").on(&out).must_be_refused().saying("schema 2");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+    fs::write(&path, &text).unwrap();
+    ldp("compare --out /proc --from").on(&path).must_be_refused().saying("--out /proc: the folder cannot be written");
     ldp("compare --from nowhere.json --out").on(folder.path("again")).must_be_refused().saying("nowhere.json");
     assert!(!folder.path("again").exists());
 }
@@ -352,4 +356,6 @@ fn a_name_that_is_neither_file_nor_study_is_refused() {
     run("nowhere.toml").saying("nowhere.toml");
     run("first-stage-growth").saying("ldp reproduce runs it");
     run("figure-2 --shard 3/2").saying("a shard is I/M");
+    run("figure-2 --replications 1e12").saying("--replications 1000000000000: must be at most 100000000");
+    run("figure-2 --from record.json").saying("cannot be used with");
 }

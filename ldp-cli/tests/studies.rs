@@ -99,7 +99,7 @@ x = "users"
         .on("--out")
         .on(folder.path("out"))
         .must_be_refused()
-        .saying("line 9: 'summed' at users 1000");
+        .saying("line 10: 'summed' at users 1000");
 }
 
 #[test]
@@ -137,6 +137,50 @@ x = "first-stage"
 }
 
 #[test]
+fn lines_are_told_apart_by_what_changes() {
+    let study = r#"kind = "comparison"
+title = "Lines"
+seed = 5
+replications = 50
+[[estimators]]
+spec = "one-stage"
+[[grid]]
+users = [100, 1000]
+start = [-1, 0.5]
+theta = 0.5
+epsilon = [0.5, 1]
+[figure]
+x = "start-theta"
+y_scale = "log"
+x_label = "how far off"
+lines = ["bound", "non-private"]
+"#;
+    let folder = Folder::new();
+    let svg = |study: &str, name: &str| {
+        let (file, out) = (folder.file("study.toml", study), folder.path(name));
+        ldp("compare").on(file).on("--out").on(&out).succeeds();
+        fs::read_to_string(out.join("figure.svg")).unwrap()
+    };
+    let all = svg(study, "all");
+    // The bound depends on ε, what is possible without privacy on nothing here.
+    for text in [
+        "n = 100, ε = 0.5<",
+        "n = 1,000, ε = 1<",
+        "bound, ε = 0.5<",
+        "bound, ε = 1<",
+        ">without privacy<",
+        "how far off",
+    ] {
+        assert!(all.contains(text), "{text} is not in {all}");
+    }
+    assert!(!all.contains("one-stage"));
+    let some = svg(&study.replace("x_label", "by = [\"estimator\"]\nx_label"), "some");
+    assert!(some.contains(">one-stage<") && !some.contains("n = 100"), "{some}");
+    let covered = study.replace("lines = [\"bound\", \"non-private\"]", "y = \"coverage\"");
+    assert!(svg(&covered, "covered").contains(">coverage<"));
+}
+
+#[test]
 fn bundled_studies_run_by_either_command() {
     let folder = Folder::new();
     let (one, two) = (folder.path("one"), folder.path("two"));
@@ -150,4 +194,8 @@ fn bundled_studies_run_by_either_command() {
     // Another number of replications is another study; the same by another command is the same.
     ldp("compare default --replications 2 --seed 3 --out").on(&two).succeeds();
     ldp("compare --replications 2 --seed 3 --out").on(&two).succeeds();
+    // Results in a folder of the name of the study do not stand in its way.
+    fs::rename(&one, folder.path("figure-2")).unwrap();
+    let mut again = ldp("compare figure-2 --replications 20 --shard 1/4 --out figure-2").into_command();
+    assert!(again.current_dir(folder.path("")).output().unwrap().status.success());
 }

@@ -153,3 +153,20 @@ pub fn remark(level: f64, infinite: f64, missing: f64) -> String {
     }
     remark
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_found_to_rounding_has_the_bound_of_the_mean() {
+        let built = registry::model(&"gaussian".parse().unwrap()).unwrap();
+        let epsilon = Epsilon::new(1.0).unwrap();
+        let case = |spec: &str| Case::new(&built, &spec.parse().unwrap(), 0.5, 1000, epsilon).unwrap();
+        let median = case("liu:start=0");
+        assert_ne!(median.truth, 0.5);
+        let bound = median.bound(10.0).bound.unwrap();
+        assert!((bound - 7.3556).abs() < 1e-4, "{bound}");
+        assert_eq!(case("liu:start=0,quantile=0.6").bound(10.0).bound, None);
+    }
+}

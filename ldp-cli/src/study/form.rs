@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// The most replications of a point: their errors are kept until its interval is known, 8 bytes each.
-const MOST_REPLICATIONS: u64 = 100_000_000;
+pub const MOST_REPLICATIONS: u64 = 100_000_000;
 /// The level of the protocols' own intervals, unless a study says otherwise.
 const LEVEL: f64 = 0.95;
 
@@ -31,9 +31,12 @@ struct Form {
     paired: Option<Spanned<String>>,
     models: Option<Spanned<Vec<Spanned<String>>>>,
     estimators: Spanned<Vec<Entrant>>,
-    grid: Spanned<Vec<Spanned<BTreeMap<String, Spanned<Written>>>>>,
+    grid: Spanned<Vec<Table>>,
     figure: Spanned<Figure>,
 }
+
+/// A grid: the values of every key.
+type Table = Spanned<BTreeMap<String, Spanned<Written>>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -160,7 +163,7 @@ fn contestants(form: &Form, lines: Lines<'_>) -> Result<Vec<Contestant>, StudyEr
     Ok(all)
 }
 
-fn read_grid(grid: &Spanned<BTreeMap<String, Spanned<Written>>>, lines: Lines<'_>) -> Result<Grid, StudyError> {
+fn read_grid(grid: &Table, lines: Lines<'_>) -> Result<Grid, StudyError> {
     let line = lines.of(grid);
     // In the order of the file, which the map does not keep.
     let mut written: Vec<_> = grid.get_ref().iter().collect();

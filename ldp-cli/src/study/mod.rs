@@ -15,6 +15,7 @@ mod outline;
 pub use comparison::{Comparison, Contestant, Fidelity, Infeasible};
 pub use figure::{ESTIMATOR, Figure, Line, MODEL, Quantity, START_MINUS_THETA};
 pub use fingerprint::hash;
+pub use form::MOST_REPLICATIONS;
 pub use grid::{Axis, Grid, SETTING, Value};
 #[cfg(test)]
 pub use growth::Curve;

@@ -34,9 +34,8 @@ pub enum Found {
 /// Opens the folder of a study, unless something else is in it. `record` says which study.
 pub fn open(path: &Path, record: &Record, overwrite: bool) -> anyhow::Result<Found> {
     let place = || format!("--out {}", path.display());
-    anyhow::ensure!(!path.exists() || path.is_dir(), "{}: this is not a folder", place());
     let made = !path.exists();
-    fs::create_dir_all(path).with_context(|| format!("{}: the folder cannot be made", place()))?;
+    make(path)?;
     let mut journal = Journal::open(path, made)?;
     let header = Header::of(record);
     const HINT: &str = "; take another folder, or --overwrite";
@@ -200,6 +199,16 @@ impl Drop for Journal {
             }
         }
     }
+}
+
+/// Makes a folder and sees whether it can be written, before there is anything to write: a wrong path is bad input.
+pub fn make(folder: &Path) -> anyhow::Result<()> {
+    let place = || format!("--out {}", folder.display());
+    anyhow::ensure!(!folder.exists() || folder.is_dir(), "{}: this is not a folder", place());
+    fs::create_dir_all(folder).with_context(|| format!("{}: the folder cannot be made", place()))?;
+    let probe = folder.join(".probe.partial");
+    let probed = File::create(&probe).and_then(|_| fs::remove_file(&probe));
+    probed.with_context(|| format!("{}: the folder cannot be written", place()))
 }
 
 /// Writes files so that each is there as a whole or not at all: under another name first.

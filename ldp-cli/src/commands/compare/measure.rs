@@ -197,7 +197,8 @@ impl<'s> Measurer<'s> {
         let (summary, n) = (&found.summary, case.users as f64);
         let share = |count: u64| count as f64 / summary.replications() as f64;
         point.scaled_mse = n * summary.mse();
-        point.scaled_mse_interval = bootstrap::mean(&found.squares, own).map(|ends| ends.map(|end| n * end));
+        let interval = bootstrap::mean(&found.squares, own).map(|ends| ends.map(|end| n * end));
+        point.scaled_mse_interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
         point.bias = summary.bias();
         point.variance = summary.variance();
         point.fallbacks = Some(share(summary.notes()));

@@ -11,9 +11,9 @@ use super::{pool, warn};
 use crate::args::{Common, Compare, Format};
 use crate::record::{Record, Shard, Skipped};
 use crate::report;
-use crate::study::{Bundled, Comparison, Infeasible, Outline, Study};
+use crate::study::{BUNDLED, Bundled, Comparison, Infeasible, MOST_REPLICATIONS, Outline, Study};
 use anyhow::Context;
-use folder::{FILES, Found};
+use folder::{FILES, Found, publish};
 use measure::Measurer;
 use serde_json::json;
 use std::collections::{BTreeSet, HashSet};
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Instant;
 use work::{Desk, Job};
 
-pub use folder::{JOURNAL, publish};
+pub use folder::JOURNAL;
 
 /// The study that is run if none is named.
 const DEFAULT: &str = "default";
@@ -51,6 +51,10 @@ pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
     }
     let (name, mut study) = find(args.study.as_deref().unwrap_or(DEFAULT))?;
     if let Some(replications) = args.replications {
+        anyhow::ensure!(
+            replications <= MOST_REPLICATIONS,
+            "--replications {replications}: must be at most {MOST_REPLICATIONS}"
+        );
         study.estimators.iter_mut().for_each(|contestant| contestant.replications = replications);
     }
     let order =
@@ -58,10 +62,12 @@ pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
     carry_out(common, &name, study, &order)
 }
 
-/// The study that a name or a path means, and what it is called.
+/// The study that a name or a path means, and what it is called. A bundled name is that study whatever lies around: its
+/// results may well be in a folder of the same name.
 fn find(text: &str) -> anyhow::Result<(String, Comparison)> {
     let path = Path::new(text);
-    let named = !path.exists() && path.extension().is_none();
+    let bundled = BUNDLED.iter().any(|bundled| bundled.name == text);
+    let named = bundled || (!path.exists() && path.extension().is_none());
     let (name, source) = if named {
         let bundled = Bundled::find(text).context("this is no file either")?;
         (bundled.name.to_owned(), bundled.source.to_owned())
@@ -161,7 +167,6 @@ fn redraw(common: &Common, record: &Record, out: &Path, overwrite: bool, markdow
 /// Writes the files of a record into a folder.
 pub fn store(record: &Record, out: &Path, overwrite: bool) -> anyhow::Result<()> {
     let place = || format!("--out {}", out.display());
-    anyhow::ensure!(!out.exists() || out.is_dir(), "{}: this is not a folder", place());
     let same = || {
         Record::read(out)
             .is_ok_and(|known| (known.fingerprint, known.shard) == (record.fingerprint.clone(), record.shard))
@@ -178,7 +183,7 @@ pub fn store(record: &Record, out: &Path, overwrite: bool) -> anyhow::Result<()>
         );
     }
     let files = show::files(record)?;
-    fs::create_dir_all(out).with_context(|| format!("{}: the folder cannot be made", place()))?;
+    folder::make(out)?;
     publish(out, &files)
 }
 

@@ -186,6 +186,9 @@ fn along(settings: &Comparison, points: &[&Point], ends: [f64; 2]) -> Vec<(f64, 
     line
 }
 
+/// The places that a line goes through.
+type Places = Vec<(f64, f64)>;
+
 /// The lines to compare with: one, unless what tells lines apart makes them differ.
 fn references(record: &Record, line: Line, by: &[String], ends: [f64; 2]) -> Vec<Series> {
     let of = |point: &Point| match line {
@@ -198,9 +201,9 @@ fn references(record: &Record, line: Line, by: &[String], ends: [f64; 2]) -> Vec
     let of_model = |key: &str| MODELS.iter().flat_map(|entry| entry.keys).any(|known| known.name == key);
     let matters = |key: &&String| [MODEL, "epsilon", "theta"].contains(&key.as_str()) || of_model(key);
     let others: Vec<String> = by.iter().filter(matters).cloned().collect();
-    let mut all: Vec<(Vec<String>, Vec<(f64, f64)>)> = Vec::new();
+    let mut all: Vec<(Vec<String>, Places)> = Vec::new();
     for (names, points) in groups(record, &others) {
-        let mut places: Vec<(f64, f64)> = Vec::new();
+        let mut places = Places::new();
         for point in points {
             let Some(y) = of(point) else { continue };
             match x(settings, point) {

@@ -41,7 +41,7 @@ impl Desk {
         let handler = move || {
             let state = desk.state();
             let said = match (&state.journal, state.done) {
-                (None, 0) => "interrupted before the first point; nothing was written".to_owned(),
+                (None, 0) => "interrupted before the first point was begun; what is on disk is as it was".to_owned(),
                 (_, done) => {
                     format!(
                         "interrupted: {done} of {} points are on disk; the same command goes on from there",
