@@ -4,14 +4,11 @@ use super::folder::FILES;
 use super::picture::{chart, value};
 use crate::bootstrap;
 use crate::page::{Figure, Page, Table};
-use crate::plot::png;
+use crate::plot::{SCALE, png};
 use crate::record::{Point, Record};
 use crate::report::{self, counted, percent, significant};
 use crate::study::{MODEL, SETTING};
 use anyhow::Context;
-
-/// Dots per unit of the figure, for screens with fine dots and for print.
-const SCALE: f64 = 2.0;
 
 /// The files of a record but for `run.json`: the same bytes for the same record.
 pub fn files(record: &Record) -> anyhow::Result<Vec<(&'static str, Vec<u8>)>> {
