@@ -131,8 +131,11 @@ x = "first-stage"
     assert_eq!(points.iter().filter(|point| point["label"] == "one-stage").count(), 2);
     assert_eq!(points.len(), 8);
     let svg = fs::read_to_string(out.join("figure.svg")).unwrap();
+    // Long names are set in several lines.
+    let texts = svg.split("<text").skip(1).filter_map(|text| text.split('>').nth(1)?.split('<').next());
+    let texts = texts.collect::<Vec<_>>().join(" ");
     for label in ["two-stage, gaussian:sigma=1", "one-stage, logistic:scale=1"] {
-        assert!(svg.contains(label), "{label}");
+        assert!(texts.contains(label), "{label} in {texts}");
     }
 }
 
