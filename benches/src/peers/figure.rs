@@ -1,7 +1,7 @@
 //! The ratios as a picture: horizontal bars on a logarithmic axis, from 1 (our own time) to the other's.
 
 use super::numbers::ratio;
-use super::results::{Entry, Kind, Results};
+use super::results::{Entry, Kind, Results, Row};
 use std::fmt::Write;
 
 const WIDTH: f64 = 960.0;
@@ -26,7 +26,7 @@ struct Axis {
 
 impl Axis {
     fn of(results: &Results) -> Self {
-        let spreads = results.rows.iter().flat_map(|row| &row.entries).filter_map(|entry| entry.ratio);
+        let spreads = results.rows.iter().flat_map(shown).filter_map(|entry| entry.ratio);
         let (low, high) =
             spreads.fold((1f64, 10f64), |(low, high), spread| (low.min(spread.low), high.max(spread.high)));
         Self { low: low.log10().floor(), high: high.log10().ceil() }
@@ -44,7 +44,7 @@ pub fn figure(results: &Results) -> String {
     let mut body = String::new();
     let mut y = TOP;
     for row in &results.rows {
-        let others: Vec<&Entry> = row.entries.iter().filter(|entry| entry.ratio.is_some()).collect();
+        let others: Vec<&Entry> = shown(row).collect();
         if others.is_empty() {
             continue;
         }
@@ -85,6 +85,11 @@ pub fn figure(results: &Results) -> String {
     );
     out.push_str("</svg>\n");
     out
+}
+
+/// The entries that are bars: what others do.
+fn shown(row: &Row) -> impl Iterator<Item = &Entry> {
+    row.entries.iter().filter(|entry| entry.ratio.is_some() && entry.kind != Kind::Own)
 }
 
 fn bar(out: &mut String, axis: &Axis, y: f64, entry: &Entry) {
@@ -130,7 +135,7 @@ fn legend(out: &mut String) {
 fn look(kind: Kind) -> (&'static str, &'static str) {
     match kind {
         Kind::Same => (SAME, "the same work"),
-        Kind::Other => (OTHER, "another way to the same answer"),
+        Kind::Other | Kind::Own => (OTHER, "another way to the same answer"),
         Kind::Floor => (FLOOR, "less work: a floor"),
     }
 }
@@ -161,6 +166,7 @@ mod tests {
         // numpy at 6, from 1: a fifth of the axis is a decade.
         let width = (WIDTH - LEFT - RIGHT) / 5.0 * 6f64.log10();
         assert!(svg.contains(&format!("width=\"{width:.1}\" height=\"12\" fill=\"{SAME}\"")), "{svg}");
+        assert!(!svg.contains("shortcut"));
         assert!(svg.contains(FLOOR) && svg.contains("numpy &amp; co") && !svg.contains("NaN"));
     }
 }

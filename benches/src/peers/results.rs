@@ -64,6 +64,8 @@ pub enum Kind {
     Other,
     /// Less work than ours: what nothing can be faster than.
     Floor,
+    /// Another way of our own: on the page only, for it is no comparison with others.
+    Own,
 }
 
 /// One program at one task.
@@ -220,6 +222,7 @@ pub mod tests {
                     entries: vec![
                         entry("ldp", Kind::Same, 2e-3, None, Some(1e-12)),
                         entry("numpy & co", Kind::Other, 12.0, Some(6000.0), Some(0.0063)),
+                        entry("shortcut", Kind::Own, 1e-7, Some(5e-5), None),
                     ],
                 },
             ],

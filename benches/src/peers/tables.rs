@@ -37,7 +37,7 @@ fn table(out: &mut String, row: &Row) {
     let accuracy = row.entries.iter().any(|entry| entry.accuracy.is_some());
     let _ = writeln!(out, "\n## {}\n", row.title);
     let _ = write!(out, "| who | what it does | time per {} | times ours |", row.unit);
-    out.push_str(if accuracy { " relative error |\n" } else { "\n" });
+    out.push_str(if accuracy { " relative error, proved or standard |\n" } else { "\n" });
     out.push_str(if accuracy { "|---|---|---|---|---|\n" } else { "|---|---|---|---|\n" });
     for entry in &row.entries {
         let times = entry.ratio.map_or("1".into(), |spread| ranged(spread, ratio));
@@ -68,14 +68,15 @@ pub fn section(results: &Results) -> String {
     let mut out = format!("{BEGIN}\n");
     let _ = writeln!(
         out,
-        "How long the same work takes elsewhere, in multiples of our time: medians of {} interleaved rounds on one core ({}, {}), \
-         made by `benches/peers/run`. [What each side does, ranges, accuracies and versions](benches/peers/results.md).\n",
+        "How long the same work takes elsewhere, in multiples of our time (below 1: faster than ours): medians of {} interleaved\n\
+         rounds on one core of {}, {}, made by `benches/peers/run`. «Every user» draws every value, «counts» draws\n\
+         sufficient counts. [What each side does, ranges, accuracies and versions](benches/peers/results.md).\n",
         results.rounds, results.cpu, results.date
     );
     out.push_str("| work | ours | others, times as long |\n|---|---|---|\n");
     for row in &results.rows {
         let Some((ours, others)) = row.split() else { continue };
-        let others: Vec<String> = others.iter().map(multiple).collect();
+        let others: Vec<String> = others.iter().filter(|entry| entry.kind != Kind::Own).map(multiple).collect();
         let others = if others.is_empty() { "none reaches this size".into() } else { others.join("; ") };
         let _ = writeln!(out, "| {} | {} per {} | {others} |", row.short, duration(ours.seconds.median), row.unit);
     }
@@ -87,7 +88,7 @@ fn multiple(entry: &Entry) -> String {
     let times = entry.ratio.map_or_else(String::new, |spread| ratio(spread.median));
     match entry.kind {
         Kind::Floor => format!("({} {times})", entry.name),
-        Kind::Same | Kind::Other => format!("{} **{times}**", entry.name),
+        Kind::Same | Kind::Other | Kind::Own => format!("{} **{times}**", entry.name),
     }
 }
 
@@ -117,6 +118,7 @@ mod tests {
             "| numpy | what numpy does | 6.00 ns (5.40 ns to 7.50 ns) | 6.00 (5.40 to 7.50) |\n",
             "| ldp | what ldp does | 2.00 ms (1.80 ms to 2.50 ms) | 1 | 1e-12 |\n",
             "| 6,000 (5,400 to 7,500) | 0.63 % |\n",
+            "| shortcut | what shortcut does |",
             "| share of lies | numpy | 0.268800 | 0.268900 | 1.0e-3 |\n",
         ] {
             assert!(page.contains(part), "{part}\n{page}");
@@ -129,6 +131,7 @@ mod tests {
     fn the_section_replaces_itself_alone() {
         let section = section(&example());
         assert!(section.contains("| Reports | 1.00 ns per value | numpy **6.00**; (sum 0.500) |\n"), "{section}");
+        assert!(section.contains("| Risk | 2.00 ms per answer | numpy & co **6,000** |\n"), "{section}");
         let readme = format!("# ldp\n\n{BEGIN}\nold\n{END}\n\nmore\n");
         let made = readme_with(&readme, &section).unwrap();
         assert!(made.starts_with("# ldp\n\n<!--") && made.ends_with("-->\n\nmore\n") && !made.contains("old"));
