@@ -67,10 +67,10 @@ class Sizes:
         self.steps = 20_000 if quick else MANY
         self.lanes = (20, 100) if quick else (200, 1_000)
         self.cells = 12 if quick else 16
-        self.check_users = 4_000 if quick else 20_000
+        self.check_users = 4_000 if quick else 100_000
         self.check_counts = 400_000 if quick else 4_000_000
-        self.check_three = (40_000, 200) if quick else (400_000, 1_000)
-        self.check_lanes = (200, 100) if quick else (1_000, 1_000)
+        self.check_three = (40_000, 200) if quick else (400_000, 4_000)
+        self.check_lanes = (200, 100) if quick else (4_000, 1_000)
 
 
 def rows(s):
@@ -91,13 +91,14 @@ def signs(s):
             entry("numpy", "`(x >= c) ^ (rng.random(n) < p)`, kept; generator not cryptographic (PCG64)", "numpy", s.values),
             entry(
                 "OpenDP (Rust)",
-                "`make_randomized_response_bool` one by one, kept; built without OpenSSL, noise from `thread_rng` (ChaCha12)",
+                "`make_randomized_response_bool` one by one, kept; built without OpenSSL, so noise from `thread_rng` (ChaCha12), "
+                "the faster of its generators",
                 "opendp-rust",
                 s.values,
             ),
             entry(
                 "OpenDP (Python)",
-                f"`make_randomized_response_bitvec` on packed bits, OpenSSL; {s.few_values:,} values",
+                f"`make_randomized_response_bitvec` on packed bits, noise from OpenSSL as in its default build; {s.few_values:,} values",
                 "opendp",
                 s.few_values,
             ),
