@@ -1,6 +1,9 @@
-//! What the benchmarks share: the sequential median, written out by hand, and how exponents are fitted.
+//! What the benchmarks share: the sequential median, written out by hand, and how exponents are fitted; and the comparison
+//! with other software, [`peers`].
 //!
 //! One user per round, 200,000 rounds: whatever the framework costs per round shows here undiluted.
+
+pub mod peers;
 
 use ldp_core::{Epsilon, Group, Mechanism, Population, Result, Tally};
 use ldp_estimators::Liu;
