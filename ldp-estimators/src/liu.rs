@@ -47,11 +47,11 @@ const MOST_BATCH: u64 = 1_000_000;
 /// [LHDK23]: https://arxiv.org/abs/2306.10260
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Liu {
-    question: Sign,
+    pub(crate) question: Sign,
     /// How far q moves in units of the step, by the report: down for 0, up for 1. Looked up and not branched on, because
     /// a report is as good as a coin to a branch predictor.
-    moves: [f64; 2],
-    batch: u64,
+    pub(crate) moves: [f64; 2],
+    pub(crate) batch: u64,
 }
 
 impl Liu {
@@ -114,7 +114,7 @@ impl Liu {
     }
 
     #[inline(never)]
-    fn estimate(&self, state: LiuState) -> Result<LiuEstimate> {
+    pub(crate) fn estimate(&self, state: LiuState) -> Result<LiuEstimate> {
         let LiuState { answered, path, squares, cross, .. } = state;
         let start = self.question.threshold();
         let n = answered as f64;
@@ -156,17 +156,17 @@ pub type LiuFromPilot = crate::Piloted<crate::BitwisePilot, crate::Rescaled<Liu>
 #[serde(try_from = "RawState")]
 pub struct LiuState {
     /// Users not yet asked, the current round's included.
-    left: u64,
+    pub(crate) left: u64,
     /// Answers so far, m.
-    answered: u64,
+    pub(crate) answered: u64,
     /// The guess q.
-    position: f64,
+    pub(crate) position: f64,
     /// Σ (q − start): m times the running average, from the start.
-    path: f64,
+    pub(crate) path: f64,
     /// Σ path².
-    squares: f64,
+    pub(crate) squares: f64,
     /// Σ m · path.
-    cross: f64,
+    pub(crate) cross: f64,
 }
 
 #[derive(Deserialize)]

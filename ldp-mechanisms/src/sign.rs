@@ -2,8 +2,8 @@
 
 use ldp_core::packed::{BLOCK, Value, at_least, bernoulli};
 use ldp_core::{
-    Cdf, Density, Epsilon, Error, Finite, FiniteChannel, Kernel, Mechanism, Numerics, Pack, Partition, Publish, Rescale,
-    Result, Tally, channel::two_64, json,
+    Cdf, Density, Epsilon, Error, Finite, FiniteChannel, Kernel, Mechanism, Numerics, Pack, Partition, Publish,
+    Rescale, Result, Tally, channel::two_64, json,
 };
 use rand::Rng;
 use serde::{Deserialize, Serialize};

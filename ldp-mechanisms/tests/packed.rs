@@ -5,9 +5,7 @@
 use ldp_core::conformance::{ALPHA, Counting, goodness_of_fit};
 use ldp_core::packed::{BLOCK, Packer, planes};
 use ldp_core::seed::{Purpose, stream};
-use ldp_core::{
-    Bits, Counts, Cuts, Dense, Epsilon, FiniteChannel, Kernel, Mechanism, Pack, Partition, Publish, Tally,
-};
+use ldp_core::{Bits, Counts, Cuts, Dense, Epsilon, FiniteChannel, Kernel, Mechanism, Pack, Partition, Publish, Tally};
 use ldp_mechanisms::{IntervalResponse, RandomizedResponse, Residue, Sign};
 use rand::{SeedableRng, rngs::ChaCha12Rng};
 
@@ -99,7 +97,9 @@ fn reports_have_the_weights_of_the_channel() {
 #[test]
 fn odd_values_are_answered_as_one_by_one() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, 5e-324, -5e-324, 0.5, -0.5, 1e300, -1e300, 3.0];
-    for (channel, _) in channels(44.0).into_iter().filter(|(channel, _)| matches!(channel.kernel(), Kernel::Response { .. })) {
+    for (channel, _) in
+        channels(44.0).into_iter().filter(|(channel, _)| matches!(channel.kernel(), Kernel::Response { .. }))
+    {
         for users in [1, 12, 63, 64, 65, 600] {
             let values: Vec<f64> = (0..users).map(|i| odd[i % odd.len()]).collect();
             let mut words = Vec::new();

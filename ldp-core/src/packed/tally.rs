@@ -35,7 +35,11 @@ impl Counts {
         }
         let counted: u64 = counts.iter().sum();
         if counted != users {
-            return Err(Error::Inconsistent { what: "possible reports among packed ones", count: counted, limit: users });
+            return Err(Error::Inconsistent {
+                what: "possible reports among packed ones",
+                count: counted,
+                limit: users,
+            });
         }
         let mut tally = Self::new(reports);
         (0u32..).zip(counts).try_for_each(|(report, count)| tally.push(report, count))?;
