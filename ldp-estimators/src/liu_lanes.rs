@@ -135,17 +135,17 @@ impl<'a> Walk<'a> {
     fn round<const N: usize>(&mut self, lanes: &mut Lanes<N>, user: u64, words: &[u64; N]) -> Result<()> {
         let mut towards = [0.0; N];
         let mut any = false;
-        for lane in 0..N {
-            let (one, open) = self.brackets.report(lanes.position[lane], words[lane]);
-            towards[lane] = self.liu.moves[usize::from(one)];
+        for (towards, (&position, &word)) in towards.iter_mut().zip(lanes.position.iter().zip(words)) {
+            let (one, open) = self.brackets.report(position, word);
+            *towards = self.liu.moves[usize::from(one)];
             any |= open;
         }
         if any {
             self.decide(&lanes.position, words, &mut towards)?;
         }
         let (step, number, start) = (Liu::step(user), user as f64, self.liu.question.threshold());
-        for lane in 0..N {
-            lanes.position[lane] += step * towards[lane];
+        for (lane, towards) in towards.into_iter().enumerate() {
+            lanes.position[lane] += step * towards;
             lanes.path[lane] += lanes.position[lane] - start;
             lanes.squares[lane] += lanes.path[lane] * lanes.path[lane];
             lanes.cross[lane] += number * lanes.path[lane];

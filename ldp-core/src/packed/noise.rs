@@ -145,7 +145,7 @@ mod tests {
                 assert_eq!(told.0.len(), 0, "all words are used");
                 for (less, number) in less.into_iter().zip(numbers) {
                     assert_eq!(less, if number < limit { u64::MAX } else { 0 }, "{number} of {limit}");
-                    below += u64::from(less & 1);
+                    below += less & 1;
                 }
             }
             assert_eq!(below, limit);
