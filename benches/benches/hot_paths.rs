@@ -1,10 +1,12 @@
-//! The hot paths: one privatised value, one simulated user, one replication at `tally` fidelity, one round.
+//! The hot paths: one privatised value, one simulated user, one replication at `tally` fidelity, one round, one step in
+//! lanes. Packed reports have a file of their own.
 //!
 //! Read them as ratios within one run. Every name says which generator drew.
 
 use benches::{Drawn, epsilon, liu_by_hand, question};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ldp_core::drive::{Tallies, Users};
+use ldp_core::erased::{Fidelity, Setting, erase, erase_in_lanes};
 use ldp_core::model::{Gaussian, Model};
 use ldp_core::{Bits, Epsilon, Group, Inference, Mechanism, Population, Publish, run};
 use ldp_estimators::{BitwisePilot, Liu, LiuFromPilot, Rescaled, Share, ThreeStage, TwoStage};
@@ -141,6 +143,33 @@ fn sequential_round(c: &mut Criterion) {
     group.finish();
 }
 
+/// One step of `liu` over replications: in lanes, one after another, and with every user drawn.
+fn lane_step(c: &mut Criterion) {
+    const ROUNDS: u64 = 200_000;
+    let liu = epsilon().and_then(|epsilon| Liu::new(epsilon, 0.0)).expect("valid numbers");
+    let model = Gaussian::new(1.0).expect("a valid sigma");
+    let tally = Setting { model: &model, theta: 0.5, users: ROUNDS, seed: SEED, fidelity: Fidelity::Tally };
+    let users = Setting { fidelity: Fidelity::Users, ..tally };
+    let (lanes, plain) = (erase_in_lanes(liu), erase(liu));
+    let mut group = c.benchmark_group("liu over replications");
+    for (name, estimator, setting, replications) in [
+        ("users, one after another", &plain, users, 4),
+        ("tally, one after another", &plain, tally, 1),
+        ("tally, 1 lane", &lanes, tally, 1),
+        ("tally, 4 lanes", &lanes, tally, 4),
+        ("tally, 16 lanes", &lanes, tally, 16),
+    ] {
+        group.throughput(Throughput::Elements(ROUNDS * replications)).sample_size(20);
+        group.bench_function(BenchmarkId::new(name, "Xoshiro256++"), |b| {
+            b.iter(|| {
+                let mut sum = 0.0;
+                estimator.replicate(&setting, 0..replications, &mut |estimate| sum += estimate.value()).map(|()| sum)
+            });
+        });
+    }
+    group.finish();
+}
+
 fn pilot(users: u64) -> BitwisePilot {
     let pilot = epsilon().and_then(|epsilon| BitwisePilot::new(epsilon, [0.0, 128.0], 1.0, Share::Count(users)));
     pilot.expect("valid numbers")
@@ -149,6 +178,6 @@ fn pilot(users: u64) -> BitwisePilot {
 criterion_group! {
     name = hot_paths;
     config = Criterion::default().warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
-    targets = privatized_value, simulated_user, tally_replication, sequential_round
+    targets = privatized_value, simulated_user, tally_replication, sequential_round, lane_step
 }
 criterion_main!(hot_paths);

@@ -87,7 +87,7 @@ def signs(s):
         "Randomised sign reports",
         "value",
         [
-            entry("ldp", "64 at a time, counted and not kept; exact weights, ChaCha12 seeded by the system", "ours", s.values),
+            entry("ldp", "`privatize_packed`, 64 reports to a word, kept and counted; exact weights, ChaCha12 seeded by the system", "ours", s.values),
             entry("numpy", "`(x >= c) ^ (rng.random(n) < p)`, kept; generator not cryptographic (PCG64)", "numpy", s.values),
             entry(
                 "OpenDP (Rust)",

@@ -122,14 +122,56 @@ pub fn erase<E>(estimator: E) -> Box<dyn AnyEstimator>
 where
     E: Wired + Countable<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq>,
 {
-    let tally: Replicate<E> = Box::new(|estimator, setting, replications, visit| {
-        let &Setting { model, theta, users, seed, .. } = setting;
-        let mut population = Tallies::new(model, theta, seed)?;
-        for replication in replications {
-            population.restart(replication);
-            visit(&run(estimator, users, &mut population)?);
-        }
-        Ok(())
+    countable(estimator, replicate_tallies)
+}
+
+/// Hides the types of a protocol that simulates its replications in lanes; else as [`erase`] does.
+pub fn erase_in_lanes<E>(estimator: E) -> Box<dyn AnyEstimator>
+where
+    E: Wired + InLanes + Countable<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq>,
+{
+    countable(estimator, E::replicate_in_lanes)
+}
+
+/// Simulates replications at `tally` fidelity, one after another.
+pub fn replicate_tallies<E>(
+    estimator: &E,
+    setting: &Setting<'_>,
+    replications: Range<u64>,
+    visit: &mut dyn FnMut(&E::Estimate),
+) -> Result<()>
+where
+    E: StagedEstimator<Question: DrawTally<E::Tally> + PartialEq + Clone>,
+{
+    let &Setting { model, theta, users, seed, .. } = setting;
+    let mut population = Tallies::new(model, theta, seed)?;
+    for replication in replications {
+        population.restart(replication);
+        visit(&run(estimator, users, &mut population)?);
+    }
+    Ok(())
+}
+
+/// A protocol that simulates several replications side by side, faster than one after another.
+///
+/// # Law
+/// It shows the estimates of [`replicate_tallies`], bit for bit: a replication does not depend on its neighbours.
+pub trait InLanes: StagedEstimator {
+    /// Simulates replications at `tally` fidelity and shows each estimate to `visit`, in order.
+    fn replicate_in_lanes(
+        &self,
+        setting: &Setting<'_>,
+        replications: Range<u64>,
+        visit: &mut dyn FnMut(&Self::Estimate),
+    ) -> Result<()>;
+}
+
+fn countable<E>(estimator: E, replicate: Estimates<E>) -> Box<dyn AnyEstimator>
+where
+    E: Wired + Countable<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq>,
+{
+    let tally: Replicate<E> = Box::new(move |estimator, setting, replications, visit| {
+        replicate(estimator, setting, replications, &mut |estimate| visit(estimate))
     });
     let summed = Sums::<E> {
         evaluate: |estimator, setting, wanted| evaluate(&exact(setting)?, estimator, setting.users, wanted),
@@ -184,6 +226,8 @@ where
 
 type Visit<'v> = &'v mut dyn FnMut(&dyn Inference);
 type Replicate<E> = Box<dyn Fn(&E, &Setting<'_>, Range<u64>, Visit<'_>) -> Result<()> + Send + Sync>;
+/// The same with estimates of a known type.
+type Estimates<E> = fn(&E, &Setting<'_>, Range<u64>, &mut dyn FnMut(&<E as StagedEstimator>::Estimate)) -> Result<()>;
 type Collect<E> = fn(&E, &mut dyn RowStore, Order, ChaCha12Rng) -> Result<Collected>;
 /// Values and their probabilities, no more than so many.
 type List<E> = fn(&E, &Setting<'_>, f64, u64) -> Result<Vec<(f64, f64)>>;

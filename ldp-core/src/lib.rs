@@ -47,6 +47,7 @@ pub mod json;
 pub mod mechanism;
 pub mod mixed;
 pub mod model;
+pub mod packed;
 pub mod seed;
 pub mod special;
 pub mod staged;
@@ -63,5 +64,6 @@ pub use mechanism::{
 };
 pub use mixed::Mixed;
 pub use model::{Cdf, Model, Score};
+pub use packed::Pack;
 pub use staged::{Group, Outcomes, Population, Round, StagedEstimator, Step, StepOf, run};
 pub use tally::{Averages, Bits, Counts, Sum, Tally, VectorSum};

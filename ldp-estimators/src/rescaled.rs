@@ -35,6 +35,11 @@ impl<E> Rescaled<E> {
         require(sigma > 0.0 && sigma.is_finite(), "sigma", "positive and finite", sigma)?;
         Ok(Self { unit, sigma })
     }
+
+    /// The protocol for unit variance, and σ.
+    pub(crate) fn parts(&self) -> (&E, f64) {
+        (&self.unit, self.sigma)
+    }
 }
 
 impl<E> StagedEstimator for Rescaled<E>

@@ -4,7 +4,7 @@ use super::{BuiltModel, Entry, Key, Values, resolve};
 use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::Epsilon;
-use ldp_core::erased::{AnyEstimator, Fidelity, erase, erase_real, erase_vectors};
+use ldp_core::erased::{AnyEstimator, Fidelity, erase, erase_in_lanes, erase_real, erase_vectors};
 use ldp_core::error::require;
 use ldp_core::model::AnyModel;
 use ldp_estimators::{
@@ -242,13 +242,13 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
             let unit = Liu::new(known.epsilon, values.number("start")? / known.sigma)?;
             let unit = unit.quantile(level)?.batch(values.count("batch")?)?;
             let main = Rescaled::new(unit, known.sigma)?;
-            let estimator = match values.share_or_none("pilot")? {
-                None => erase(main),
-                Some(_) => erase(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main)),
+            let (estimator, fidelity) = match values.share_or_none("pilot")? {
+                None => (erase_in_lanes(main), Fidelity::Tally),
+                // One user per round: drawing the user is cheaper than working out the law of the answer.
+                Some(_) => (erase(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main)), Fidelity::Users),
             };
-            // One user per round: drawing the user is cheaper than working out the law of the answer.
             let target = Target::Quantile(level);
-            Ok(BuiltEstimator { target, gaussian: false, fidelity: Fidelity::Users, ..gaussian(estimator)? })
+            Ok(BuiltEstimator { target, gaussian: false, fidelity, ..gaussian(estimator)? })
         },
     },
     Entry {

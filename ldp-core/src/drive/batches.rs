@@ -21,8 +21,7 @@ pub fn in_batches<A: Send>(
     batch: impl Fn(Range<u64>) -> Result<A> + Sync,
     mut fold: impl FnMut(A),
 ) -> Result<()> {
-    // Few replications are long ones and want small batches; many want the overhead spread.
-    let size = (replications / 512).clamp(1, 1024);
+    let size = batch_size(replications);
     let batches = replications.div_ceil(size);
     // Often enough for a progress bar; where waves end does not change what is folded.
     let wave = 8 * rayon::current_num_threads() as u64;
@@ -37,4 +36,35 @@ pub fn in_batches<A: Send>(
         }
     }
     Ok(())
+}
+
+/// Few replications are long ones and want small batches; many want the overhead spread, and in whole groups: some
+/// protocols simulate several side by side.
+fn batch_size(replications: u64) -> u64 {
+    const GROUP: u64 = 16;
+    if replications < 512 { 1 } else { (replications / 512).clamp(1, 1024).next_multiple_of(GROUP) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_replication_comes_once_and_batches_are_whole_groups() {
+        for replications in [0, 1, 3, 511, 512, 513, 8000, 50_000, 600_001] {
+            let (mut next, mut sizes) = (0, Vec::new());
+            in_batches(replications, Ok, |batch: Range<u64>| {
+                assert_eq!(batch.start, next);
+                next = batch.end;
+                sizes.push(batch.end - batch.start);
+            })
+            .unwrap();
+            assert_eq!(next, replications);
+            let (last, others) = sizes.split_last().unwrap_or((&0, &[]));
+            assert!(others.iter().all(|size| size == &others[0] && last <= size));
+            assert!(others.iter().all(|size| size.is_multiple_of(16) || replications < 512), "{replications}");
+        }
+        // Single ones where there are few, no more than a thousand at a time where there are many.
+        assert_eq!([511, 512, 50_000, 10_000_000].map(batch_size), [1, 16, 112, 1024]);
+    }
 }

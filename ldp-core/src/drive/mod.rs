@@ -28,6 +28,6 @@ pub use exact::Exact;
 pub use rows::{Order, RowStore, Rows};
 pub use slice::privatize_slice;
 pub use summary::{Coverage, Moments, Summary};
-pub use tallies::{MOST_DRAWN, Tallies, draw_binomial};
+pub use tallies::{MOST_DRAWN, Tallies, draw_binomial, falls_below};
 pub use users::Users;
 pub use vectors::Vectors;

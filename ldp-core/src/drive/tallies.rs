@@ -6,7 +6,7 @@ use crate::model::{Cdf, Draw};
 use crate::seed::{Purpose, SimulationRng, stream};
 use crate::staged::{Group, Population};
 use crate::tally::Tally;
-use rand::{Rng, RngExt};
+use rand::Rng;
 use rand_distr::{Binomial, Distribution};
 
 /// Questions whose marginals are kept, by their position in the protocol: the first rounds repeat in every
@@ -124,6 +124,20 @@ pub(super) fn draw_multinomial<T: Tally<Report = u32>>(
     Ok(())
 }
 
+/// Whether a random word, as a number in [0, 1) of 53 digits, falls below `p`: one trial of probability p.
+///
+/// ```
+/// use ldp_core::drive::falls_below;
+/// assert!(falls_below(0, 1e-300) && !falls_below(0, 0.0));
+/// assert!(falls_below(u64::MAX, 1.0) && !falls_below(1 << 63, 0.5));
+/// ```
+#[inline]
+#[must_use]
+pub fn falls_below(word: u64, p: f64) -> bool {
+    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+    ((word >> 11) as f64 * UNIT) < p
+}
+
 /// A binomial count. Exact in law to the precision of `p` for any number of trials.
 ///
 /// `rand_distr` compares logarithms of size n in floating point: at n = 10¹² the comparison is noise in its
@@ -141,7 +155,7 @@ pub fn draw_binomial<R: Rng + ?Sized>(trials: u64, p: f64, rng: &mut R) -> Resul
     const MOST: u64 = 1 << 30;
     require((0.0..=1.0).contains(&p), "report probability", "between 0 and 1", p)?;
     if trials == 1 {
-        return Ok(u64::from(rng.random::<f64>() < p));
+        return Ok(u64::from(falls_below(rng.next_u64(), p)));
     }
     let draw = |trials, rng: &mut R| Binomial::new(trials, p).map_or(0, |law| law.sample(rng));
     let mut sum = draw(trials % MOST, rng);

@@ -3,7 +3,7 @@
 use super::{Outcome, timed};
 use benches::question;
 use ldp_core::model::{Gaussian, Model};
-use ldp_core::{Bits, Mechanism};
+use ldp_core::{Bits, Pack};
 use rand::SeedableRng;
 use rand::rngs::{ChaCha12Rng, SysRng, Xoshiro256PlusPlus};
 
@@ -47,9 +47,9 @@ pub fn flips(users: u64) -> Outcome<(f64, Vec<f64>)> {
 /// The one place where the library privatises in bulk: how many reports are 1, noise from ChaCha12 seeded by the system.
 fn ones(values: &[f64]) -> Outcome<u64> {
     let mut rng = ChaCha12Rng::try_from_rng(&mut SysRng)?;
-    let mut tally = Bits::default();
-    question().privatize_all(values, &mut rng, &mut tally)?;
-    Ok(tally.ones())
+    let mut reports = Vec::new();
+    question().privatize_packed(values, &mut rng, &mut reports);
+    Ok(Bits::of_packed(&reports, values.len() as u64)?.ones())
 }
 
 fn unrolled_sum(values: &[f64]) -> f64 {

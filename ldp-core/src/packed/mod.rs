@@ -1,0 +1,150 @@
+//! Many reports at once, packed: 64 users to a word.
+//!
+//! For whoever holds the values anyway and wants to privatise millions of them: [`Pack::privatize_packed`] takes a slice,
+//! [`Packer`] a stream. A report of m possible ones takes ⌈log₂ m⌉ bits, kept in *planes*: of every 64 users first a
+//! word with bit 0 of all their reports, then one with bit 1, and so on; user i is bit i. So a tally is a matter of
+//! counting bits: [`Bits::of_packed`] and [`Counts::of_packed`].
+//!
+//! ```
+//! use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Pack, Partition, Tally};
+//! use rand::{SeedableRng, rngs::ChaCha12Rng};
+//! let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
+//! let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
+//! let values: Vec<f32> = (0..1000).map(|i| i as f32 - 250.0).collect();
+//! let mut words = Vec::new();
+//! question.privatize_packed(&values, &mut ChaCha12Rng::seed_from_u64(1), &mut words);
+//! assert_eq!(words.len(), 16);
+//! let tally = Bits::of_packed(&words, 1000)?;
+//! // 750 values lie above 0, so 615.5 ones are expected.
+//! assert!(tally.users() == 1000 && tally.ones().abs_diff(615) < 80);
+//! # Ok::<(), ldp_core::Error>(())
+//! ```
+//!
+//! # Design
+//! Planes and not a byte per user: the noise is drawn for 64 users by operations on whole words, a byte would have to be
+//! put together from them and taken apart again to be counted, and takes up to eight times the room.
+//!
+//! [`Bits::of_packed`]: crate::Bits::of_packed
+//! [`Counts::of_packed`]: crate::Counts::of_packed
+
+mod channel;
+mod compare;
+mod noise;
+mod tally;
+
+pub use compare::at_least;
+pub use noise::bernoulli;
+
+use crate::mechanism::Finite;
+use noise::WORDS;
+use num_traits::{AsPrimitive, Float};
+use rand::Rng;
+
+/// Users whose noise is drawn together.
+pub const BLOCK: usize = 64 * WORDS;
+
+/// A floating type of private values; each is widened exactly to `f64`.
+pub trait Value: Float + AsPrimitive<f64> {}
+impl<F: Float + AsPrimitive<f64>> Value for F {}
+
+/// The bits that one of so many reports takes: how many words 64 users fill.
+#[inline]
+#[must_use]
+pub fn planes(reports: u32) -> usize {
+    (u32::BITS - reports.saturating_sub(1).leading_zeros()).max(1) as usize
+}
+
+/// A mechanism that privatises whole blocks of users into packed words.
+///
+/// # Laws
+/// - Each report has the law of [`privatize`](crate::Mechanism::privatize), independently of the others; it takes other
+///   random words.
+/// - How many random words a block takes does not depend on the values. It says a little about how many of the block lie,
+///   all of them together: packing is for whoever holds the values anyway, a client answers one by one.
+/// - Bits beyond the last user are zero.
+pub trait Pack: Finite<Input = f64> {
+    /// Privatises one block, at most [`BLOCK`] values, and appends ⌈values/64⌉ · [`planes`] words to `out`.
+    fn pack_block<F: Value, R: Rng + ?Sized>(&self, values: &[F], rng: &mut R, out: &mut Vec<u64>);
+
+    /// Privatises all values and appends their words to `out`.
+    fn privatize_packed<F: Value, R: Rng + ?Sized>(&self, values: &[F], rng: &mut R, out: &mut Vec<u64>) {
+        out.reserve(values.len().div_ceil(64) * planes(self.reports()));
+        values.chunks(BLOCK).for_each(|block| self.pack_block(block, rng, out));
+    }
+}
+
+/// Packs a stream of values that need not fit into memory.
+///
+/// However the stream is cut into pieces, the words are those of [`Pack::privatize_packed`] on the whole.
+///
+/// ```
+/// use ldp_core::packed::Packer;
+/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Pack, Partition};
+/// use rand::{SeedableRng, rngs::ChaCha12Rng};
+/// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
+/// let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
+/// let values: Vec<f64> = (0..3000).map(|i| f64::from(i).sin()).collect();
+/// let (mut whole, mut words) = (Vec::new(), Vec::new());
+/// question.privatize_packed(&values, &mut ChaCha12Rng::seed_from_u64(7), &mut whole);
+/// let mut packer = Packer::new(question, ChaCha12Rng::seed_from_u64(7));
+/// for piece in values.chunks(700) {
+///     packer.push(piece, &mut words);
+/// }
+/// packer.finish(&mut words);
+/// assert_eq!(words, whole);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Packer<Q, R> {
+    question: Q,
+    rng: R,
+    /// Values of a block that is not complete yet.
+    held: Vec<f64>,
+}
+
+impl<Q: Pack, R: Rng> Packer<Q, R> {
+    /// A stream of answers to `question`, with the noise of `rng`.
+    pub fn new(question: Q, rng: R) -> Self {
+        Self { question, rng, held: Vec::with_capacity(BLOCK) }
+    }
+
+    /// Takes in values and appends the words of the blocks that are complete.
+    pub fn push<F: Value>(&mut self, values: &[F], out: &mut Vec<u64>) {
+        let mut rest = values;
+        if !self.held.is_empty() {
+            let (first, later) = rest.split_at(rest.len().min(BLOCK - self.held.len()));
+            self.hold(first);
+            rest = later;
+            if self.held.len() < BLOCK {
+                return;
+            }
+            self.pack_held(out);
+        }
+        let whole = rest.len() - rest.len() % BLOCK;
+        self.question.privatize_packed(&rest[..whole], &mut self.rng, out);
+        self.hold(&rest[whole..]);
+    }
+
+    /// Appends the words of the last users and gives the generator back.
+    pub fn finish(mut self, out: &mut Vec<u64>) -> R {
+        self.pack_held(out);
+        self.rng
+    }
+
+    fn hold<F: Value>(&mut self, values: &[F]) {
+        self.held.extend(values.iter().map(|value| AsPrimitive::<f64>::as_(*value)));
+    }
+
+    fn pack_held(&mut self, out: &mut Vec<u64>) {
+        if !self.held.is_empty() {
+            self.question.pack_block(&self.held, &mut self.rng, out);
+            self.held.clear();
+        }
+    }
+}
+
+/// The lowest `users` bits of a word, of at most 64.
+#[inline]
+pub(crate) fn first(users: usize) -> u64 {
+    u64::MAX.checked_shr(64 - users.min(64) as u32).unwrap_or(0)
+}

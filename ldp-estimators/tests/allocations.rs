@@ -1,0 +1,61 @@
+//! A replication of tallies allocates nothing, once the first one has made room.
+//!
+//! One test, because the counter is that of the whole process.
+
+use ldp_core::drive::{Summary, Tallies};
+use ldp_core::erased::{Fidelity, Setting, erase, erase_in_lanes};
+use ldp_core::model::Gaussian;
+use ldp_core::{Epsilon, Inference, IntervalKind, run};
+use ldp_estimators::{Liu, OneStage, Rescaled, TwoStage};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use std::hint::black_box;
+
+#[global_allocator]
+static COUNTED: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Allocations and reallocations during `work`.
+fn allocations(work: impl FnOnce()) -> usize {
+    let region = Region::new(COUNTED);
+    work();
+    let change = region.change();
+    change.allocations + change.reallocations
+}
+
+#[test]
+fn replications_of_tallies_allocate_nothing() {
+    let level = Epsilon::new(1.0).unwrap();
+    let model = Gaussian::new(1.0).unwrap();
+    let two_stage = TwoStage::new(level, 0.0, 306).unwrap();
+    let mut tallies = Tallies::new(&model, 0.5, 1).unwrap();
+    let mut replicate = |replications: std::ops::Range<u64>| {
+        for replication in replications {
+            tallies.restart(replication);
+            black_box(run(&two_stage, 10_000, &mut tallies).unwrap().value());
+        }
+    };
+    // The first makes room for the laws of its questions.
+    assert!(allocations(|| replicate(0..1)) > 0);
+    assert_eq!(allocations(|| replicate(1..1000)), 0);
+
+    // Behind a `dyn`, with the sums and intervals of a simulation: as much for a thousand replications as for one.
+    let setting = Setting { model: &model, theta: 0.5, users: 10_000, seed: 1, fidelity: Fidelity::Tally };
+    let liu = Rescaled::new(Liu::new(level, 0.0).unwrap(), 1.0).unwrap();
+    for (estimator, kinds, few, many) in [
+        (erase(two_stage), vec![IntervalKind::Exact, IntervalKind::Wald], 1, 1000),
+        (erase(OneStage::new(level, 0.0).unwrap()), vec![IntervalKind::Exact, IntervalKind::Wald], 1, 1000),
+        (erase_in_lanes(liu), vec![IntervalKind::SelfNormalised], 16, 64),
+    ] {
+        let mut summary = Summary::new(0.5, 0.95, &kinds);
+        let mut simulate = |replications| {
+            allocations(|| {
+                estimator.replicate(&setting, 0..replications, &mut |estimate| summary.push(estimate)).unwrap();
+            })
+        };
+        // Tables that are made once in a process.
+        simulate(few);
+        assert_eq!(simulate(many), simulate(few), "{kinds:?}");
+    }
+    // The counter counts.
+    assert!(allocations(|| drop(black_box(vec![1, 2, 3]))) > 0);
+}
