@@ -114,6 +114,11 @@ const HIGH: Key = Key { name: "high", default: "128", help: "the mean is known t
 const HALF: Key =
     Key { name: "pilot", default: "half", help: "users of the pilot: a number, a share such as 0.3, or half" };
 const COUNT: Key = Key { name: "pilot", default: "15000", ..HALF };
+const PILOT_OR_NONE: Key = Key {
+    name: "pilot",
+    default: "none",
+    help: "users of a bitwise pilot that finds the start of a Gaussian mean, or none",
+};
 const SCALES: Key = Key {
     name: "scales",
     default: "auto",
@@ -163,6 +168,11 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 default: "auto",
                 help: "users who find the place; auto: about the best number for a start half a sigma off",
             },
+            PILOT_OR_NONE,
+            LOW,
+            HIGH,
+            SCALES,
+            BETA,
         ],
         build: |values, known| {
             let model = Arc::clone(known.model);
@@ -171,8 +181,12 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 Some(first_stage) => Efficient::new(model, known.epsilon, start, first_stage),
                 None => Efficient::tuned(model, known.epsilon, start),
             };
-            let estimator = erase(estimator.with_context(|| format!("start {start}"))?);
-            Ok(BuiltEstimator { gaussian: false, ..gaussian(estimator)? })
+            let main = estimator.with_context(|| format!("start {start}"))?;
+            match values.share_or_none("pilot")? {
+                None => Ok(BuiltEstimator { gaussian: false, ..gaussian(erase(main))? }),
+                // The pilot is one for a Gaussian mean.
+                Some(_) => gaussian(erase(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main))),
+            }
         },
     },
     Entry {
@@ -231,7 +245,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
             START,
             Key { name: "quantile", default: "0.5", help: "the level of the quantile" },
             Key { name: "batch", default: "1", help: "users per round; best below about 100" },
-            Key { name: "pilot", default: "none", help: "users of a bitwise pilot that finds the start, or none" },
+            PILOT_OR_NONE,
             LOW,
             HIGH,
             SCALES,
