@@ -1,10 +1,10 @@
 //! The best mechanism with its certificate: by family and level, and on cells beside the linear programs.
 
+use benches::peers::gaussian_cells;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ldp_core::model::{AnyModel, Exponential, Gaussian, GaussianScale, Laplace, Logistic, StudentT};
-use ldp_core::special::normal;
 use ldp_core::{Epsilon, Result};
-use ldp_fisher::optimal::{Cells, certify, response};
+use ldp_fisher::optimal::{certify, response};
 use std::hint::black_box;
 
 /// A name, a family and a parameter of it.
@@ -44,20 +44,13 @@ fn families_and_levels(c: &mut Criterion) {
     group.finish();
 }
 
-/// A standard normal in k equally likely cells.
-fn gaussian(k: usize) -> Cells {
-    let edge = |i: usize| if i.is_multiple_of(k) { 0.0 } else { normal::pdf(normal::quantile(i as f64 / k as f64)) };
-    let slopes = (0..k).map(|j| edge(j) - edge(j + 1)).collect();
-    Cells::new(vec![1.0 / k as f64; k], slopes).expect("a family")
-}
-
 /// On cells: the linear program by column generation, and groups with the few-knots proof.
 fn cells(c: &mut Criterion) {
     let epsilon = Epsilon::new(3.0).expect("a level");
     let mut group = c.benchmark_group("cells, ε = 3");
     group.sample_size(10);
     for k in [16, 100, 400] {
-        let cells = gaussian(k);
+        let cells = gaussian_cells(k).expect("a family");
         group.bench_function(BenchmarkId::new("linear program", k), |b| b.iter(|| cells.program(epsilon)));
         group.bench_function(BenchmarkId::new("certified groups", k), |b| b.iter(|| cells.certify(epsilon)));
         let prices = cells.certify(epsilon).expect("prices").prices;

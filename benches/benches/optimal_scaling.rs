@@ -3,21 +3,14 @@
 //! Certified groups: dynamic programming is O(k²) for every number of reports, and the proof less. Pricing is O(k log k). The
 //! linear program by column generation is there for comparison, as far as it goes in reasonable time. Medians of five calls.
 
+use benches::peers::gaussian_cells;
 use benches::{median_seconds, slope};
-use ldp_core::special::normal;
 use ldp_core::{Epsilon, Result};
-use ldp_fisher::optimal::Cells;
 
 const CELLS: [usize; 6] = [100, 200, 400, 800, 1600, 3200];
 /// The linear program takes seconds beyond.
 const MOST_PROGRAM: usize = 400;
 const CALLS: usize = 5;
-
-/// A standard normal in k equally likely cells.
-fn gaussian(k: usize) -> Result<Cells> {
-    let edge = |i: usize| if i.is_multiple_of(k) { 0.0 } else { normal::pdf(normal::quantile(i as f64 / k as f64)) };
-    Cells::new(vec![1.0 / k as f64; k], (0..k).map(|j| edge(j) - edge(j + 1)).collect())
-}
 
 fn main() -> Result<()> {
     for level in [1.0, 3.0, 6.0] {
@@ -29,7 +22,7 @@ fn main() -> Result<()> {
         );
         let mut points = [const { Vec::new() }; 3];
         for k in CELLS {
-            let cells = gaussian(k)?;
+            let cells = gaussian_cells(k)?;
             let best = cells.certify(epsilon)?;
             let certified = median_seconds(CALLS, || cells.certify(epsilon))?;
             let priced = median_seconds(CALLS, || cells.price(epsilon, &best.prices))?;
