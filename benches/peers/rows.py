@@ -187,6 +187,7 @@ def three_stage(s):
 
 def liu(s):
     ours, numpy = s.lanes
+    side_by_side = 1_024
     return Row(
         f"Sequential median (Liu et al.), n = {s.steps:,}, one user per round, ε = 1",
         "Sequential median",
@@ -194,13 +195,20 @@ def liu(s):
         [
             Entry(
                 "ldp",
-                f"{ours} replications, every user drawn; also keeps the sums of its confidence interval",
+                f"{side_by_side:,} replications, sixteen side by side, every report drawn from its exact law at the guess and no "
+                "value behind it; also keeps the sums of its confidence interval",
+                Call("ours", "liu-reports", (s.steps, side_by_side)),
+                s.steps * side_by_side,
+            ),
+            Entry(
+                "ldp, every user",
+                f"{ours} replications one after the other, every value drawn and privatised",
                 Call("ours", "liu", (s.steps, ours)),
                 s.steps * ours,
             ),
             Entry(
                 "numpy",
-                f"{numpy:,} replications at once, a loop over users; the estimate alone",
+                f"{numpy:,} replications at once, a loop over users, every value drawn; the estimate alone",
                 Call("numpy", "liu", (s.steps, numpy)),
                 s.steps * numpy,
             ),
@@ -321,7 +329,7 @@ def checks(s, lie):
     yield Check(f"{what}, counts drawn", Call("ours", "three-stage-counts", (*size, ours)), exact, "simulated")
     yield Check(f"{what}, users drawn", Call("numpy", "three-stage-users", (*size, numpy)), exact, "simulated")
     ours, numpy = s.check_lanes
-    ours, numpy = Call("ours", "liu", (s.steps, ours)), Call("numpy", "liu", (s.steps, numpy))
+    ours, numpy = Call("ours", "liu-reports", (s.steps, ours)), Call("numpy", "liu", (s.steps, numpy))
     yield Check(f"sequential median, n = {s.steps:,}: n·MSE", numpy, ours, "simulated")
     program = Call("numpy", "program", (s.cells,))
     for task, how in [("program", "all mechanisms"), ("certify", "groups")]:

@@ -69,6 +69,7 @@ impl Side {
                 protocols::three_stage_counts(users, pilot, first, times, seed)?
             }
             ("three-stage-risk", &[users, pilot, first]) => protocols::three_stage_risk(users, pilot, first)?,
+            ("liu-reports", &[users, times]) => protocols::liu_reports(users, times, seed)?,
             ("liu", &[users, times]) => protocols::liu(users, times, seed)?,
             ("program", &[cells]) => {
                 let (cells, epsilon) = (gaussian_cells(cells as usize)?, Epsilon::new(OPTIMAL_EPSILON)?);
@@ -114,6 +115,7 @@ mod tests {
             ("three-stage-counts 200000 15000 700 4000 1", 8.077, 1.0),
             ("three-stage-risk 200000 15000 700 1", 8.077, 0.01),
             ("liu 20000 50 1", 8.7, 6.0),
+            ("liu-reports 20000 600 1", 8.7, 2.5),
             ("program 16 1", 0.593_640_908, 1e-8),
             ("certify 16 1", 0.593_640_908, 1e-6),
         ] {

@@ -3,7 +3,7 @@
 use super::{Outcome, timed};
 use benches::epsilon;
 use ldp_core::drive::in_batches;
-use ldp_core::erased::{AnyEstimator, Fidelity, Setting, erase};
+use ldp_core::erased::{AnyEstimator, Fidelity, Setting, erase, erase_in_lanes};
 use ldp_core::model::Gaussian;
 use ldp_estimators::{BitwisePilot, Liu, Share, ThreeStage, TwoStage};
 
@@ -41,7 +41,12 @@ pub fn three_stage_risk(users: u64, pilot: u64, first: u64) -> Timed {
     risk(&*three_stage(pilot, first)?, FAR, users)
 }
 
-/// The sequential median, one user per round.
+/// The sequential median, one user per round: each report drawn from its law at the guess, replications side by side.
+pub fn liu_reports(users: u64, times: u64, seed: u64) -> Timed {
+    simulate(&*erase_in_lanes(Liu::new(epsilon()?, 0.0)?), Fidelity::Tally, THETA, users, times, seed)
+}
+
+/// The sequential median, every user drawn and privatised.
 pub fn liu(users: u64, times: u64, seed: u64) -> Timed {
     simulate(&*erase(Liu::new(epsilon()?, 0.0)?), Fidelity::Users, THETA, users, times, seed)
 }
