@@ -39,6 +39,7 @@ use crate::mechanism::Finite;
 use noise::WORDS;
 use num_traits::{AsPrimitive, Float};
 use rand::Rng;
+use std::fmt;
 
 /// Users whose noise is drawn together.
 pub const BLOCK: usize = 64 * WORDS;
@@ -94,12 +95,18 @@ pub trait Pack: Finite<Input = f64> {
 /// assert_eq!(words, whole);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Packer<Q, R> {
     question: Q,
     rng: R,
     /// Values of a block that is not complete yet.
     held: Vec<f64>,
+}
+
+// By hand: the values held are private, and so is the noise to come.
+impl<Q: fmt::Debug, R> fmt::Debug for Packer<Q, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packer").field("question", &self.question).finish_non_exhaustive()
+    }
 }
 
 impl<Q: Pack, R: Rng> Packer<Q, R> {
@@ -147,4 +154,23 @@ impl<Q: Pack, R: Rng> Packer<Q, R> {
 #[inline]
 pub(crate) fn first(users: usize) -> u64 {
     u64::MAX.checked_shr(64 - users.min(64) as u32).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Epsilon, FiniteChannel, Kernel, Partition};
+    use rand::SeedableRng;
+    use rand::rngs::Xoshiro256PlusPlus;
+
+    #[test]
+    fn values_that_are_held_are_not_shown() {
+        let kernel = Kernel::response(Epsilon::new(1.0).unwrap(), 2).unwrap();
+        let question = FiniteChannel::new(Partition::Threshold(0.0), kernel).unwrap();
+        let mut packer = Packer::new(question, Xoshiro256PlusPlus::seed_from_u64(1));
+        packer.push(&[1234.5], &mut Vec::new());
+        let shown = format!("{packer:?}");
+        assert!(shown.contains("Packer") && !shown.contains("1234.5") && !shown.contains("Xoshiro"), "{shown}");
+        assert_eq!(packer.held, [1234.5]);
+    }
 }

@@ -48,7 +48,7 @@ impl Cells {
     /// The best randomised response on groups of cells with neighbouring scores, and the proof how good it is.
     ///
     /// Where [`program`](Self::program) solves the linear program of all mechanisms to ten digits, at a cost that grows faster
-    /// than k⁴, this one takes prices $\beta_j = r_j\,\beta(s_j)$ from a function β of the score with few knots, as
+    /// than k³, this one takes prices $\beta_j = r_j\,\beta(s_j)$ from a function β of the score with few knots, as
     /// [`certify`](super::certify) does, and makes them feasible by exact pricing. The cost is that of the dynamic program,
     /// O(k²) for each number of reports; the relative gap is about 2e-7 for families with many cells, and zero
     /// but for rounding where the linear program is small.
