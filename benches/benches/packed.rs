@@ -4,6 +4,7 @@
 
 use benches::{epsilon, question};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use ldp_core::packed::CipherRng;
 use ldp_core::{Bits, Counts, Mechanism, Pack};
 use ldp_mechanisms::{IntervalResponse, RandomizedResponse};
 use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
@@ -75,6 +76,7 @@ fn pack<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str, values: &[f64]
 fn packed(c: &mut Criterion) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let values: Vec<f64> = (0..VALUES).map(|_| 4.0 * rng.random::<f64>() - 2.0).collect();
+    pack::<CipherRng>(c, "ChaCha12 in sixteen blocks", &values);
     pack::<ChaCha12Rng>(c, "ChaCha12", &values);
     pack::<Xoshiro256PlusPlus>(c, "Xoshiro256++", &values);
 }

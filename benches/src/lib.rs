@@ -3,6 +3,8 @@
 //!
 //! One user per round, 200,000 rounds: whatever the framework costs per round shows here undiluted.
 
+#![forbid(unsafe_code)]
+
 pub mod peers;
 
 use ldp_core::{Epsilon, Group, Mechanism, Population, Result, Tally};

@@ -52,6 +52,8 @@ pub mod seed;
 pub mod special;
 pub mod staged;
 pub mod tally;
+#[expect(unsafe_code, reason = "wider instruction sets, for a measured gain: see the module")]
+pub mod wide;
 pub mod wire;
 
 pub use channel::{AsChannel, Cuts, Dense, FiniteChannel, Kernel, Partition};

@@ -20,6 +20,8 @@
 //! # Ok::<(), ldp_core::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 // The example of the README must run too.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

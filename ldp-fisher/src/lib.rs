@@ -13,6 +13,8 @@
 //! # Ok::<(), ldp_core::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod black_box;
 mod bounds;
 mod density;

@@ -15,6 +15,8 @@
 //! # Ok::<(), ldp_core::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod bernoulli;
 mod category_set;
 mod clipped;

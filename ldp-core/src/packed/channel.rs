@@ -3,6 +3,7 @@
 use super::{Pack, Value, at_least, bernoulli, first, noise, planes};
 use crate::channel::{AsChannel, Kernel, Partition};
 use crate::mechanism::Mechanism;
+use noise::WORDS;
 use rand::Rng;
 
 /// Values are compared with this many cuts in order; among more a search is faster.
@@ -11,12 +12,23 @@ const FEW_CUTS: usize = 16;
 /// The most bits of a report.
 const MOST: usize = u32::BITS as usize;
 
+/// The same digit of the numbers of a whole block.
+type Plane = [u64; WORDS];
+
 impl<C: AsChannel> Pack for C {
     #[inline]
     fn pack_block<F: Value, R: Rng + ?Sized>(&self, values: &[F], rng: &mut R, out: &mut Vec<u64>) {
         let channel = self.as_channel();
+        let partition = channel.partition();
         match channel.kernel() {
-            &Kernel::Response { reports, lie } => respond(channel.partition(), reports, lie, values, rng, out),
+            // Short reports, the usual ones, have loops of a known length.
+            &Kernel::Response { reports, lie } => match planes(reports) {
+                1 => respond::<1, F, R>(partition, reports, lie, values, rng, out),
+                2 => respond::<2, F, R>(partition, reports, lie, values, rng, out),
+                3 => respond::<3, F, R>(partition, reports, lie, values, rng, out),
+                4 => respond::<4, F, R>(partition, reports, lie, values, rng, out),
+                _ => respond::<MOST, F, R>(partition, reports, lie, values, rng, out),
+            },
             // Any weights: a random word per user, as one by one.
             Kernel::Dense(_) => {
                 for group in values.chunks(64) {
@@ -34,7 +46,7 @@ impl<C: AsChannel> Pack for C {
 /// m-ary randomised response: who lies is drawn for all, then the lies of those who do, each of the others as likely.
 ///
 /// The weights are those of the kernel: all lies together (m − 1) · lie of 2⁶⁴, and each of them an equal part.
-fn respond<F: Value, R: Rng + ?Sized>(
+fn respond<const MOST: usize, F: Value, R: Rng + ?Sized>(
     partition: &Partition,
     reports: u32,
     lie: u64,
@@ -42,34 +54,45 @@ fn respond<F: Value, R: Rng + ?Sized>(
     rng: &mut R,
     out: &mut Vec<u64>,
 ) {
-    let others = reports - 1;
-    let width = planes(reports);
-    let lies: [u64; noise::WORDS] = bernoulli(u64::from(others) * lie, rng);
-    for (group, lies) in values.chunks(64).zip(lies) {
-        let here = first(group.len());
-        let lies = lies & here;
-        let (mut cells, mut said) = ([0; MOST], [0; MOST]);
-        let (cells, said) = (&mut cells[..width], &mut said[..width]);
-        find_cells(partition, group, cells);
-        noise::below(others, lies, rng, said);
-        // The lies are numbered without the truth: from it on, the next.
-        let mut carry = !less(said, cells);
-        for (said, cell) in said.iter_mut().zip(cells) {
-            (*said, carry) = (*said ^ carry, *said & carry);
-            *said = ((*said & lies) | (*cell & !lies)) & here;
+    let (others, width) = (reports - 1, planes(reports));
+    let mut lies: Plane = bernoulli(u64::from(others) * lie, rng);
+    for (i, lies) in lies.iter_mut().enumerate() {
+        *lies &= first(values.len().saturating_sub(64 * i));
+    }
+    let (mut cells, mut said) = ([[0; WORDS]; MOST], [[0; WORDS]; MOST]);
+    let (cells, said) = (&mut cells[..width], &mut said[..width]);
+    find_cells(partition, values, cells);
+    noise::below(others, lies, rng, said);
+    // The lies are numbered without the truth: from it on, the next.
+    let mut carry = less(said, cells).map(|less| !less);
+    for (said, cell) in said.iter_mut().zip(cells) {
+        for (((said, carry), cell), lies) in said.iter_mut().zip(&mut carry).zip(cell).zip(&lies) {
+            let sum = *said ^ *carry;
+            *carry &= *said;
+            *said = (sum & lies) | (*cell & !lies);
         }
-        out.extend_from_slice(said);
+    }
+    for group in 0..values.len().div_ceil(64) {
+        out.extend(said.iter().map(|plane| plane[group]));
     }
 }
 
 /// Where planes `a` hold a smaller number than planes `b`.
-fn less(a: &[u64], b: &[u64]) -> u64 {
-    let digits = a.iter().zip(b).rev();
-    digits.fold((0, u64::MAX), |(less, equal), (a, b)| (less | equal & !a & b, equal & !(a ^ b))).0
+#[inline]
+fn less(a: &[Plane], b: &[Plane]) -> Plane {
+    let (mut less, mut equal) = ([0; WORDS], [u64::MAX; WORDS]);
+    for (a, b) in a.iter().zip(b).rev() {
+        for (((less, equal), a), b) in less.iter_mut().zip(&mut equal).zip(a).zip(b) {
+            *less |= *equal & !a & b;
+            *equal &= !(a ^ b);
+        }
+    }
+    less
 }
 
-/// The cells of at most 64 values, into planes that are zero.
-fn find_cells<F: Value>(partition: &Partition, values: &[F], cells: &mut [u64]) {
+/// The cells of a block, into planes that are zero; beyond the last value they stay so.
+#[inline]
+fn find_cells<F: Value>(partition: &Partition, values: &[F], cells: &mut [Plane]) {
     match partition {
         Partition::Threshold(cut) => cells[0] = at_least(values, *cut),
         Partition::Cuts(cuts)
@@ -79,11 +102,19 @@ fn find_cells<F: Value>(partition: &Partition, values: &[F], cells: &mut [u64]) 
             for &cut in cuts.points() {
                 let mut carry = at_least(values, cut);
                 for plane in cells.iter_mut() {
-                    (*plane, carry) = (*plane ^ carry, *plane & carry);
+                    for (plane, carry) in plane.iter_mut().zip(&mut carry) {
+                        (*plane, *carry) = (*plane ^ *carry, *plane & *carry);
+                    }
                 }
             }
         }
-        _ => values.iter().enumerate().for_each(|(i, value)| put(cells, i, partition.cell(value.as_()))),
+        _ => {
+            for (group, values) in values.chunks(64).enumerate() {
+                let mut found = [0; MOST];
+                values.iter().enumerate().for_each(|(i, value)| put(&mut found, i, partition.cell(value.as_())));
+                cells.iter_mut().zip(found).for_each(|(plane, found)| plane[group] = found);
+            }
+        }
     }
 }
 

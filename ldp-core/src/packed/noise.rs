@@ -5,15 +5,16 @@ use rand::Rng;
 /// Words whose noise is drawn together: enough that they share random words, few enough to stay in registers.
 pub(super) const WORDS: usize = 8;
 
-/// Digits that are drawn for every word apart, when there are several. After four a sixteenth of the users is undecided.
-const APART: u32 = 4;
+/// Digits that are drawn for every word apart, when there are several. After five a thirty-second of the users is
+/// undecided: fewer digits are fewer random words, but more turns, and each of them ends in a guess of the processor.
+const APART: usize = 5;
 
 /// Independent bits, each set with probability `weight`/2⁶⁴ exactly.
 ///
 /// For every bit a random number is compared with `weight` digit by digit from the top, one random word per digit for 64
 /// of them, until all are decided. A single word takes 7.3 random words at ε = 1. Of several words few bits are
-/// undecided after four digits, in different places mostly: there they share random words, each bit of which serves one
-/// of them, and 5.4 are enough. How many it takes depends on the noise alone.
+/// undecided after five digits, in different places mostly: there they share random words, each bit of which serves one
+/// of them, and 5.9 are enough. How many it takes depends on the noise alone.
 ///
 /// ```
 /// use ldp_core::packed::bernoulli;
@@ -22,30 +23,52 @@ const APART: u32 = 4;
 /// let ones: u32 = words.iter().map(|word| word.count_ones()).sum();
 /// assert!(ones.abs_diff(128) < 60);
 /// ```
-#[inline]
+#[inline(always)]
 pub fn bernoulli<const N: usize, R: Rng + ?Sized>(weight: u64, rng: &mut R) -> [u64; N] {
     let (mut less, mut equal) = ([0; N], [u64::MAX; N]);
-    let apart = if N == 1 { 0 } else { APART };
-    for place in 0..apart {
-        let digit = top_digit(weight << place);
-        for (less, equal) in less.iter_mut().zip(&mut equal) {
-            compare(digit, rng.next_u64(), less, equal);
+    let mut digits = weight;
+    if N > 1 {
+        // All at once: a generator of blocks looks after its buffer once and not for every word.
+        let mut bytes = [[[0; 8]; N]; APART];
+        rng.fill_bytes(bytes.as_flattened_mut().as_flattened_mut());
+        for words in bytes {
+            for ((less, equal), word) in less.iter_mut().zip(&mut equal).zip(words) {
+                compare(top_digit(digits), u64::from_le_bytes(word), less, equal);
+            }
+            digits <<= 1;
         }
     }
+    in_turns(equal, |taken, mine| {
+        let decided = compare_all(digits, taken, rng);
+        less.iter_mut().zip(mine).for_each(|(less, mine)| *less |= decided & mine);
+    });
+    less
+}
+
+/// As many random words.
+#[inline]
+fn draw<const N: usize, R: Rng + ?Sized>(rng: &mut R) -> [u64; N] {
+    let mut bytes = [[0; 8]; N];
+    rng.fill_bytes(bytes.as_flattened_mut());
+    bytes.map(u64::from_le_bytes)
+}
+
+/// Lets words that have something `left` share random words: in each turn every place goes to the first word that has it left,
+/// and the others wait. Shows all places of a turn, and which of them are whose.
+#[inline]
+fn in_turns<const N: usize>(mut left: [u64; N], mut turn: impl FnMut(u64, [u64; N])) {
     loop {
-        // Every place goes to the first word that is undecided there; the others wait for their turn.
         let (mut taken, mut waiting) = (0, 0);
         let mut mine = [0; N];
-        for (mine, equal) in mine.iter_mut().zip(&mut equal) {
-            *mine = *equal & !taken;
+        for (mine, left) in mine.iter_mut().zip(&mut left) {
+            *mine = *left & !taken;
             taken |= *mine;
-            *equal &= !*mine;
-            waiting |= *equal;
+            *left &= !*mine;
+            waiting |= *left;
         }
-        let decided = compare_all(weight << apart, taken, rng);
-        less.iter_mut().zip(mine).for_each(|(less, mine)| *less |= decided & mine);
+        turn(taken, mine);
         if waiting == 0 {
-            return less;
+            return;
         }
     }
 }
@@ -76,21 +99,49 @@ fn compare(digit: u64, word: u64, less: &mut u64, equal: &mut u64) {
 
 /// A uniform whole number below `end` for each of the bits of `wanted`, into planes; elsewhere the planes hold anything.
 ///
-/// By rejection, for all that are left at a time: exact, and no words at all where there is no choice.
+/// By rejection: exact, and no words at all where there is no choice. What is rejected is drawn again in turns.
 #[inline]
-pub(super) fn below<R: Rng + ?Sized>(end: u32, wanted: u64, rng: &mut R, planes: &mut [u64]) {
-    let digits = u32::BITS - (end - 1).leading_zeros();
-    let mut left = wanted;
-    while left != 0 && digits > 0 {
-        let (mut less, mut equal) = (0, u64::MAX);
-        // From the highest digit, so that what lies below `end` is known at the end.
-        for (place, plane) in planes.iter_mut().enumerate().take(digits as usize).rev() {
-            let word = rng.next_u64();
-            *plane = (*plane & !left) | (word & left);
-            compare(u64::from(end >> place & 1).wrapping_neg(), word, &mut less, &mut equal);
-        }
-        left &= if end.is_power_of_two() { 0 } else { !less };
+pub(super) fn below<const N: usize, R: Rng + ?Sized>(end: u32, wanted: [u64; N], rng: &mut R, planes: &mut [[u64; N]]) {
+    let digits = (u32::BITS - (end - 1).leading_zeros()) as usize;
+    if digits == 0 {
+        return;
     }
+    let planes = &mut planes[..digits];
+    let accepted: [u64; N] = candidates(end, planes, || draw(rng));
+    if end.is_power_of_two() {
+        return;
+    }
+    let mut left = wanted;
+    left.iter_mut().zip(accepted).for_each(|(left, accepted)| *left &= !accepted);
+    in_turns(left, |taken, mine| {
+        let mut left = taken;
+        while left != 0 {
+            let mut again = [[0]; u32::BITS as usize];
+            let [accepted] = candidates(end, &mut again[..digits], || [rng.next_u64()]);
+            let found = left & accepted;
+            left &= !accepted;
+            for (plane, [again]) in planes.iter_mut().zip(again) {
+                for (word, mine) in plane.iter_mut().zip(mine) {
+                    *word = (*word & !(mine & found)) | (again & mine & found);
+                }
+            }
+        }
+    });
+}
+
+/// Random digits into planes; returns where they make a number below `end`. From the highest digit, so that this is known at
+/// the end.
+#[inline]
+fn candidates<const N: usize>(end: u32, planes: &mut [[u64; N]], mut draw: impl FnMut() -> [u64; N]) -> [u64; N] {
+    let (mut less, mut equal) = ([0; N], [u64::MAX; N]);
+    for (place, plane) in planes.iter_mut().enumerate().rev() {
+        *plane = draw();
+        let digit = u64::from(end >> place & 1).wrapping_neg();
+        for ((less, equal), word) in less.iter_mut().zip(&mut equal).zip(*plane) {
+            compare(digit, word, less, equal);
+        }
+    }
+    less
 }
 
 #[cfg(test)]
@@ -99,18 +150,18 @@ mod tests {
     use crate::conformance::{ALPHA, Counting, goodness_of_fit};
     use crate::seed::{Purpose, stream};
 
-    /// The random words of eight numbers of seven digits, one per word and the same in all of its places.
+    /// The random words of eight numbers of eight digits, one per word and the same in all of its places.
     fn script(numbers: [u64; 8], limit: u64) -> Vec<u64> {
-        let digit = |number: u64, place: u32| (number >> (6 - place) & 1).wrapping_neg();
-        let mut words: Vec<u64> = (0..4).flat_map(|place| numbers.map(|number| digit(number, place))).collect();
-        for number in numbers.into_iter().filter(|number| number >> 3 == limit >> 3) {
+        let digit = |number: u64, place: usize| (number >> (7 - place) & 1).wrapping_neg();
+        let mut words: Vec<u64> = (0..APART).flat_map(|place| numbers.map(|number| digit(number, place))).collect();
+        for number in numbers.into_iter().filter(|number| number >> (8 - APART) == limit >> (8 - APART)) {
             // Until it differs, or nothing but zeros is left of the limit.
-            for place in 4..7 {
-                if limit << (57 + place) == 0 {
+            for place in APART..8 {
+                if limit << (56 + place) == 0 {
                     break;
                 }
                 words.push(digit(number, place));
-                if number >> (6 - place) != limit >> (6 - place) {
+                if number >> (7 - place) != limit >> (7 - place) {
                     break;
                 }
             }
@@ -128,20 +179,25 @@ mod tests {
         fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
             self.try_next_u64().map(|word| word as u32)
         }
-        fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-            unreachable!("whole words are drawn")
+        fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+            let (words, rest) = bytes.as_chunks_mut::<8>();
+            assert!(rest.is_empty(), "whole words are drawn");
+            for word in words {
+                *word = self.try_next_u64()?.to_le_bytes();
+            }
+            Ok(())
         }
     }
 
-    /// Every number of seven digits, each once: exactly `limit` of 128 are below, whatever its neighbours draw.
+    /// Every number of eight digits, each once: exactly `limit` of 256 are below, whatever its neighbours draw.
     #[test]
     fn the_probability_is_exact_in_integers() {
-        for limit in [1u64, 5, 34, 63, 64, 80, 101, 127] {
+        for limit in [1u64, 5, 34, 68, 127, 128, 160, 202, 255] {
             let mut below = 0;
-            for first in 0..16 {
-                let numbers: [u64; 8] = std::array::from_fn(|k| (first + 16 * k as u64 * 7) % 128);
+            for first in 0..32 {
+                let numbers: [u64; 8] = std::array::from_fn(|k| (first + 32 * k as u64 * 7) % 256);
                 let mut told = Told(script(numbers, limit).into_iter());
-                let less: [u64; 8] = bernoulli(limit << 57, &mut told);
+                let less: [u64; 8] = bernoulli(limit << 56, &mut told);
                 assert_eq!(told.0.len(), 0, "all words are used");
                 for (less, number) in less.into_iter().zip(numbers) {
                     assert_eq!(less, if number < limit { u64::MAX } else { 0 }, "{number} of {limit}");
@@ -161,9 +217,9 @@ mod tests {
         let p = weight as f64 / crate::channel::two_64();
         let mut rng = Counting::new(stream(5, Purpose::Noise, 0, 0));
         let blocks: Vec<[u64; 8]> = (0..ROUNDS).map(|_| bernoulli(weight, &mut rng)).collect();
-        // 4 digits for 8 words, then shared ones: 43.056 random words in all by summation; 0.2 is six standard errors.
-        let words = rng.drawn().0 as f64 / ROUNDS as f64;
-        assert!((words - 43.056).abs() < 0.2, "{words}");
+        // 5 digits for 8 words, then shared ones: 47.398 random words in all by summation; 0.2 is six standard errors.
+        let words = rng.drawn().1 as f64 / 64.0 / ROUNDS as f64;
+        assert!((words - 47.398).abs() < 0.2, "{words}");
         let mut places = [0u64; 512];
         for block in &blocks {
             for (i, count) in places.iter_mut().enumerate() {
@@ -206,12 +262,15 @@ mod tests {
         let mut rng = stream(6, Purpose::Noise, 0, 0);
         for end in [1u32, 2, 3, 5, 8, 11] {
             let mut counts = vec![0u64; end as usize];
-            for wanted in [u64::MAX, 0x00FF_00FF_F0F0_1234, 0].repeat(400) {
-                let mut planes = [0; 4];
+            for _ in 0..400 {
+                let wanted = [u64::MAX, 0x00FF_00FF_F0F0_1234, 0];
+                let mut planes = [[0; 3]; 4];
                 below(end, wanted, &mut rng, &mut planes);
-                for lane in (0..64).filter(|lane| wanted >> lane & 1 == 1) {
-                    let number = (0..4).map(|j| (planes[j] >> lane & 1) << j).sum::<u64>();
-                    counts[number as usize] += 1;
+                for (word, lane) in (0..3).flat_map(|word| (0..64).map(move |lane| (word, lane))) {
+                    let number = (0..4).map(|j| (planes[j][word] >> lane & 1) << j).sum::<u64>();
+                    if wanted[word] >> lane & 1 == 1 {
+                        counts[number as usize] += 1;
+                    }
                 }
             }
             let law = vec![1.0 / f64::from(end); end as usize];

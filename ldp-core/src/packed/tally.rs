@@ -3,6 +3,7 @@
 use super::{first, planes};
 use crate::error::{Error, Result};
 use crate::tally::{Bits, Counts, Tally};
+use crate::wide::widened;
 
 impl Bits {
     /// The tally of packed reports of one bit.
@@ -10,7 +11,13 @@ impl Bits {
     /// Refuses words that `users` users do not fill, and bits beyond the last user.
     pub fn of_packed(words: &[u64], users: u64) -> Result<Self> {
         check(words, users, 1)?;
-        Self::new(words.iter().map(|word| u64::from(word.count_ones())).sum(), users)
+        Self::new(
+            widened(
+                #[inline(always)]
+                || words.iter().map(|word| u64::from(word.count_ones())).sum(),
+            ),
+            users,
+        )
     }
 }
 
@@ -22,16 +29,13 @@ impl Counts {
         let planes = planes(reports);
         check(words, users, planes)?;
         let mut counts = vec![0; reports as usize];
-        let mut left = users;
-        for group in words.chunks_exact(planes) {
-            let here = first(left.min(64) as usize);
-            for (report, count) in (0u32..).zip(&mut counts) {
-                // All users whose every digit is that of this report.
-                let matches = |(j, plane): (usize, &u64)| plane ^ u64::from(report >> j & 1).wrapping_sub(1);
-                let said = group.iter().enumerate().map(matches).fold(here, |said, plane| said & plane);
-                *count += u64::from(said.count_ones());
-            }
-            left -= left.min(64);
+        if planes <= FEW_PLANES {
+            widened(
+                #[inline(always)]
+                || count_by_report(words, planes, users, &mut counts),
+            );
+        } else {
+            count_by_user(words, planes, users, &mut counts);
         }
         let counted: u64 = counts.iter().sum();
         if counted != users {
@@ -44,6 +48,40 @@ impl Counts {
         let mut tally = Self::new(reports);
         (0u32..).zip(counts).try_for_each(|(report, count)| tally.push(report, count))?;
         Ok(tally)
+    }
+}
+
+/// Reports of so many bits are counted report by report; there are no more of them than users to a word.
+const FEW_PLANES: usize = 6;
+
+/// Splits the users of a word by one digit of their reports after the other, until those with the same report are left.
+#[inline(always)]
+fn count_by_report(words: &[u64], planes: usize, users: u64, counts: &mut [u64]) {
+    let mut said = [0u64; 1 << FEW_PLANES];
+    let mut left = users;
+    for group in words.chunks_exact(planes) {
+        said[0] = first(left.min(64) as usize);
+        for (j, plane) in group.iter().rev().enumerate() {
+            for i in (0..1 << j).rev() {
+                (said[2 * i], said[2 * i + 1]) = (said[i] & !plane, said[i] & plane);
+            }
+        }
+        counts.iter_mut().zip(said).for_each(|(count, said)| *count += u64::from(said.count_ones()));
+        left -= left.min(64);
+    }
+}
+
+/// Puts the report of every user together; one that there is not is left out.
+fn count_by_user(words: &[u64], planes: usize, users: u64, counts: &mut [u64]) {
+    let mut left = users;
+    for group in words.chunks_exact(planes) {
+        for i in 0..left.min(64) {
+            let report = group.iter().rev().fold(0, |report, plane| report << 1 | (plane >> i & 1));
+            if let Some(count) = counts.get_mut(report as usize) {
+                *count += 1;
+            }
+        }
+        left -= left.min(64);
     }
 }
 
@@ -86,5 +124,26 @@ mod tests {
         assert!(matches!(Counts::of_packed(5, &[0, 0], 5), Err(Error::Length { expected: 3, found: 2, .. })));
         let two = Counts::of_packed(2, &[0b101], 3).unwrap();
         assert_eq!(two.counts(), [1, 2]);
+    }
+
+    #[test]
+    fn both_ways_of_counting_agree() {
+        // Few reports and many: words from a fixed rule, a number of users that fills no word.
+        for width in 1..=FEW_PLANES {
+            let users = 64 * 5 + 17;
+            let words: Vec<u64> = (1..=6 * width as u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+            let (mut by_report, mut by_user) = (vec![0; 1 << width], vec![0; 1 << width]);
+            count_by_report(&words, width, users, &mut by_report);
+            count_by_user(&words, width, users, &mut by_user);
+            assert_eq!(by_report, by_user);
+            assert_eq!(by_user.iter().sum::<u64>(), users);
+        }
+        // 130 reports of eight bits: user 0 says 129, user 1 says 3, and in the second case 131.
+        let said = |second: [u64; 8]| [1, 0, 0, 0, 0, 0, 0, 1].iter().zip(second).map(|(a, b)| a | b << 1).collect();
+        let words: Vec<u64> = said([1, 1, 0, 0, 0, 0, 0, 0]);
+        let tally = Counts::of_packed(130, &words, 2).unwrap();
+        assert_eq!((tally.counts()[129], tally.counts()[3]), (1, 1));
+        let words: Vec<u64> = said([1, 1, 0, 0, 0, 0, 0, 1]);
+        assert!(matches!(Counts::of_packed(130, &words, 2), Err(Error::Inconsistent { count: 1, limit: 2, .. })));
     }
 }

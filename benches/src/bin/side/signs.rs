@@ -3,9 +3,10 @@
 use super::{Outcome, timed};
 use benches::question;
 use ldp_core::model::{Gaussian, Model};
+use ldp_core::packed::CipherRng;
 use ldp_core::{Bits, Pack};
 use rand::SeedableRng;
-use rand::rngs::{ChaCha12Rng, SysRng, Xoshiro256PlusPlus};
+use rand::rngs::{SysRng, Xoshiro256PlusPlus};
 
 /// Values from N(1/2, 1), drawn once for as long as tasks are of the same size.
 #[derive(Default)]
@@ -46,7 +47,7 @@ pub fn flips(users: u64) -> Outcome<(f64, Vec<f64>)> {
 
 /// The one place where the library privatises in bulk: how many reports are 1, noise from ChaCha12 seeded by the system.
 fn ones(values: &[f64]) -> Outcome<u64> {
-    let mut rng = ChaCha12Rng::try_from_rng(&mut SysRng)?;
+    let mut rng = CipherRng::try_from_rng(&mut SysRng)?;
     let mut reports = Vec::new();
     question().privatize_packed(values, &mut rng, &mut reports);
     Ok(Bits::of_packed(&reports, values.len() as u64)?.ones())
