@@ -14,6 +14,7 @@
 
 mod audit;
 mod batches;
+mod binomial;
 pub mod exact;
 mod rows;
 mod slice;
@@ -24,10 +25,11 @@ mod vectors;
 
 pub use audit::Audit;
 pub use batches::in_batches;
+pub use binomial::{Binomial, draw_binomial, falls_below};
 pub use exact::Exact;
 pub use rows::{Order, RowStore, Rows};
 pub use slice::privatize_slice;
 pub use summary::{Coverage, Moments, Summary};
-pub use tallies::{MOST_DRAWN, Tallies, draw_binomial, falls_below};
+pub use tallies::{MOST_DRAWN, Tallies};
 pub use users::Users;
 pub use vectors::Vectors;

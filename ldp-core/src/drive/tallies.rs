@@ -1,19 +1,18 @@
 //! Tallies drawn from their exact law, without users.
 
-use crate::error::{Error, Result, require};
+use super::binomial::draw_binomial;
+use crate::error::{Error, Result};
 use crate::mechanism::{DrawTally, Finite};
 use crate::model::{Cdf, Draw};
 use crate::seed::{Purpose, SimulationRng, stream};
 use crate::staged::{Group, Population};
 use crate::tally::Tally;
-use rand::Rng;
-use rand_distr::{Binomial, Distribution};
 
 /// Questions whose marginals are kept, by their position in the protocol: the first rounds repeat in every
 /// replication, a strictly sequential protocol's later ones do not.
 const KEPT: usize = 32;
 
-/// The largest group whose tally [`Tallies`] draws. A draw takes a step per 2³⁰ users, here a tenth of a second.
+/// The largest group whose tally [`Tallies`] draws. A draw takes a step per 2⁴⁰ users.
 pub const MOST_DRAWN: u64 = 1_000_000_000_000_000;
 
 /// The collectors of one replication at `tally` fidelity: each tally is one multinomial draw from the question's
@@ -124,70 +123,12 @@ pub(super) fn draw_multinomial<T: Tally<Report = u32>>(
     Ok(())
 }
 
-/// Whether a random word, as a number in [0, 1) of 53 digits, falls below `p`: one trial of probability p.
-///
-/// ```
-/// use ldp_core::drive::falls_below;
-/// assert!(falls_below(0, 1e-300) && !falls_below(0, 0.0));
-/// assert!(falls_below(u64::MAX, 1.0) && !falls_below(1 << 63, 0.5));
-/// ```
-#[inline]
-#[must_use]
-pub fn falls_below(word: u64, p: f64) -> bool {
-    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
-    ((word >> 11) as f64 * UNIT) < p
-}
-
-/// A binomial count. Exact in law to the precision of `p` for any number of trials.
-///
-/// `rand_distr` compares logarithms of size n in floating point: at n = 10¹² the comparison is noise in its
-/// fourth digit. So large counts are sums of binomials of at most 2³⁰ trials. One trial costs a whole set-up
-/// there, so it is drawn as one word.
-///
-/// ```
-/// use ldp_core::drive::draw_binomial;
-/// use ldp_core::seed::{Purpose, stream};
-/// let count = draw_binomial(1_000_000, 0.25, &mut stream(1, Purpose::Tally, 0, 0))?;
-/// assert!(count.abs_diff(250_000) < 3000);
-/// # Ok::<(), ldp_core::Error>(())
-/// ```
-pub fn draw_binomial<R: Rng + ?Sized>(trials: u64, p: f64, rng: &mut R) -> Result<u64> {
-    const MOST: u64 = 1 << 30;
-    require((0.0..=1.0).contains(&p), "report probability", "between 0 and 1", p)?;
-    if trials == 1 {
-        return Ok(u64::from(falls_below(rng.next_u64(), p)));
-    }
-    let draw = |trials, rng: &mut R| Binomial::new(trials, p).map_or(0, |law| law.sample(rng));
-    let mut sum = draw(trials % MOST, rng);
-    for _ in 0..trials / MOST {
-        sum += draw(MOST, rng);
-    }
-    Ok(sum)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Gaussian;
-    use crate::special::binomial::{cdf, sf};
     use crate::tally::{Bits, Counts};
     use crate::{Epsilon, FiniteChannel, Kernel, Partition};
-
-    #[test]
-    fn counts_follow_the_binomial_law_at_every_size() {
-        // Two-sided tail of a sum of draws, α = 1e-6 each: catches a wrong p (by 1 % at n = 1, 1e-7 at 10^12),
-        // a wrong number of trials, a lost chunk.
-        for (trials, p, draws) in
-            [(1, 0.3, 400_000), (20, 0.01, 50_000), (1000, 0.62, 2000), (1_000_000_000_000, 0.42, 30)]
-        {
-            let mut rng = stream(3, Purpose::Tally, trials, 0);
-            let total: u64 = (0..draws).map(|_| draw_binomial(trials, p, &mut rng).unwrap()).sum();
-            let n = trials * draws;
-            assert!(cdf(total, n, p) > 5e-7 && sf(total, n, p) > 5e-7, "{trials} trials: {total}");
-            let mutant = p * (1.0 + 10.0 / (n as f64 * p).sqrt());
-            assert!(cdf(total, n, mutant) < 5e-7, "{trials} trials: the mutant passes");
-        }
-    }
 
     #[test]
     fn impossible_and_certain_reports() {
