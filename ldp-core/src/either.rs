@@ -24,13 +24,31 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(questions.map(|question| question.reports()), [4, 2]);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Either<A, B> {
     /// The first kind.
     First(A),
     /// The second kind.
     Second(B),
+}
+
+// By hand, so that copying into one of the same kind takes no new memory where its kind does not.
+impl<A: Clone, B: Clone> Clone for Either<A, B> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::First(first) => Self::First(first.clone()),
+            Self::Second(second) => Self::Second(second.clone()),
+        }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        match (self, other) {
+            (Self::First(first), Self::First(other)) => first.clone_from(other),
+            (Self::Second(second), Self::Second(other)) => second.clone_from(other),
+            (either, other) => *either = other.clone(),
+        }
+    }
 }
 
 /// The same call on whichever of the two it is.

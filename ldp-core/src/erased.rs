@@ -3,7 +3,7 @@
 //! Erasure happens once per protocol and batch of replications, never per report: inside, everything is generic.
 
 use crate::drive::exact::{Atoms, Countable, Errors, Evaluation, Exact, Summed, Wanted, evaluate};
-use crate::drive::{Audit, Order, RowStore, Rows, Tallies, Users, Vectors};
+use crate::drive::{Audit, Order, Replay, RowStore, Rows, Users, Vectors};
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
 use crate::inference::{Inference, IntervalKind};
@@ -15,6 +15,7 @@ use rand::rngs::ChaCha12Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// How closely a simulation follows the users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,13 +63,19 @@ pub trait AnyEstimator: Send + Sync {
     /// Whether real data may be asked: refused where a question samples noise in floating point, or about vectors.
     fn check_rows(&self) -> Result<()>;
 
-    /// Simulates a range of replications and shows each estimate to `visit`, in order.
+    /// Makes ready to simulate replications of a setting, on any number of threads.
+    fn simulation<'a>(&'a self, setting: &Setting<'a>) -> Result<Box<dyn Simulation + 'a>>;
+
+    /// Simulates a range of replications and shows each estimate to `visit`, in order; where there are several ranges,
+    /// [`simulation`](Self::simulation) keeps what they have in common.
     fn replicate(
         &self,
         setting: &Setting<'_>,
         replications: Range<u64>,
         visit: &mut dyn FnMut(&dyn Inference),
-    ) -> Result<()>;
+    ) -> Result<()> {
+        self.simulation(setting)?.replicate(replications, visit)
+    }
 
     /// The risk without sampling: every tally weighed by its probability. The setting's fidelity plays no part, and its seed
     /// only where a round has to be drawn. Refused where tallies cannot be counted.
@@ -88,6 +95,54 @@ pub trait AnyEstimator: Send + Sync {
 
     /// The next step as JSON, from the last one and the list of its groups' tallies.
     fn advance(&self, step: &str, answers: &str) -> Result<String>;
+}
+
+/// The replications of a protocol in one setting.
+pub trait Simulation: Sync {
+    /// Simulates a range of replications and shows each estimate to `visit`, in order.
+    fn replicate(&self, replications: Range<u64>, visit: &mut dyn FnMut(&dyn Inference)) -> Result<()>;
+}
+
+/// Replications that have nothing in common.
+struct Apart<F>(F);
+
+impl<F: Fn(Range<u64>, Visit<'_>) -> Result<()> + Sync> Simulation for Apart<F> {
+    fn replicate(&self, replications: Range<u64>, visit: Visit<'_>) -> Result<()> {
+        self.0(replications, visit)
+    }
+}
+
+/// Tallies, with as many replays as there are threads: whoever has a range to simulate takes one that is idle.
+struct Replays<'a, E: StagedEstimator> {
+    estimator: &'a E,
+    setting: Setting<'a>,
+    idle: Mutex<Vec<Replay<'a, E, dyn AnyModel + 'a>>>,
+}
+
+impl<E> Simulation for Replays<'_, E>
+where
+    E: Countable<Question: DrawTally<E::Tally> + PartialEq>,
+{
+    fn replicate(&self, replications: Range<u64>, visit: Visit<'_>) -> Result<()> {
+        // Whoever panicked did so outside of the lock.
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let mut replay = match taken {
+            Some(replay) => replay,
+            None => replay(self.estimator, &self.setting)?,
+        };
+        let result = replay.replicate(replications, &mut |estimate| visit(estimate));
+        idle().push(replay);
+        result
+    }
+}
+
+fn replay<'a, E>(estimator: &'a E, setting: &Setting<'a>) -> Result<Replay<'a, E, dyn AnyModel + 'a>>
+where
+    E: Countable<Question: DrawTally<E::Tally> + PartialEq>,
+{
+    let &Setting { model, theta, users, seed, .. } = setting;
+    Replay::new(estimator, model, theta, users, seed)
 }
 
 /// A protocol whose messages serialise and whose estimate speaks for itself.
@@ -122,7 +177,13 @@ pub fn erase<E>(estimator: E) -> Box<dyn AnyEstimator>
 where
     E: Wired + Countable<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq>,
 {
-    countable(estimator, replicate_tallies)
+    countable(
+        estimator,
+        Box::new(|estimator, setting| {
+            let idle = Mutex::new(vec![replay(estimator, setting)?]);
+            Ok(Box::new(Replays { estimator, setting: *setting, idle }))
+        }),
+    )
 }
 
 /// Hides the types of a protocol that simulates its replications in lanes; else as [`erase`] does.
@@ -130,7 +191,12 @@ pub fn erase_in_lanes<E>(estimator: E) -> Box<dyn AnyEstimator>
 where
     E: Wired + InLanes + Countable<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq>,
 {
-    countable(estimator, E::replicate_in_lanes)
+    countable(
+        estimator,
+        apart(|estimator: &E, setting, replications, visit| {
+            estimator.replicate_in_lanes(setting, replications, &mut |estimate| visit(estimate))
+        }),
+    )
 }
 
 /// Simulates replications at `tally` fidelity, one after another.
@@ -141,15 +207,9 @@ pub fn replicate_tallies<E>(
     visit: &mut dyn FnMut(&E::Estimate),
 ) -> Result<()>
 where
-    E: StagedEstimator<Question: DrawTally<E::Tally> + PartialEq + Clone>,
+    E: Countable<Question: DrawTally<E::Tally> + PartialEq>,
 {
-    let &Setting { model, theta, users, seed, .. } = setting;
-    let mut population = Tallies::new(model, theta, seed)?;
-    for replication in replications {
-        population.restart(replication);
-        visit(&run(estimator, users, &mut population)?);
-    }
-    Ok(())
+    replay(estimator, setting)?.replicate(replications, visit)
 }
 
 /// A protocol that simulates several replications side by side, faster than one after another.
@@ -166,13 +226,10 @@ pub trait InLanes: StagedEstimator {
     ) -> Result<()>;
 }
 
-fn countable<E>(estimator: E, replicate: Estimates<E>) -> Box<dyn AnyEstimator>
+fn countable<E>(estimator: E, tally: Prepare<E>) -> Box<dyn AnyEstimator>
 where
     E: Wired + Countable<Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq>,
 {
-    let tally: Replicate<E> = Box::new(move |estimator, setting, replications, visit| {
-        replicate(estimator, setting, replications, &mut |estimate| visit(estimate))
-    });
     let summed = Sums::<E> {
         evaluate: |estimator, setting, wanted| evaluate(&exact(setting)?, estimator, setting.users, wanted),
         errors: |estimator, setting, truth| {
@@ -212,7 +269,7 @@ pub fn erase_vectors<E>(estimator: E, dimension: usize) -> Box<dyn AnyEstimator>
 where
     E: Wired<Question: Mechanism<Input = [f64]>>,
 {
-    let users: Replicate<E> = Box::new(move |estimator, setting, replications, visit| {
+    let users = apart(move |estimator: &E, setting, replications, visit| {
         let &Setting { model, theta, users, seed, .. } = setting;
         let mut population = Vectors::new(model, &vec![theta; dimension], users, seed)?;
         for replication in replications {
@@ -225,9 +282,7 @@ where
 }
 
 type Visit<'v> = &'v mut dyn FnMut(&dyn Inference);
-type Replicate<E> = Box<dyn Fn(&E, &Setting<'_>, Range<u64>, Visit<'_>) -> Result<()> + Send + Sync>;
-/// The same with estimates of a known type.
-type Estimates<E> = fn(&E, &Setting<'_>, Range<u64>, &mut dyn FnMut(&<E as StagedEstimator>::Estimate)) -> Result<()>;
+type Prepare<E> = Box<dyn for<'a> Fn(&'a E, &Setting<'a>) -> Result<Box<dyn Simulation + 'a>> + Send + Sync>;
 type Collect<E> = fn(&E, &mut dyn RowStore, Order, ChaCha12Rng) -> Result<Collected>;
 /// Values and their probabilities, no more than so many.
 type List<E> = fn(&E, &Setting<'_>, f64, u64) -> Result<Vec<(f64, f64)>>;
@@ -242,14 +297,28 @@ struct Sums<E> {
 /// A protocol and what can be done with it beyond its messages.
 struct Erased<E> {
     estimator: E,
-    users: Replicate<E>,
-    tally: Option<Replicate<E>>,
+    users: Prepare<E>,
+    tally: Option<Prepare<E>>,
     summed: Option<Sums<E>>,
     collect: Option<Collect<E>>,
 }
 
-fn on_users<E: Wired<Question: Mechanism<Input = f64>>>() -> Replicate<E> {
-    Box::new(|estimator, setting, replications, visit| {
+/// Ranges of replications that are simulated each on its own.
+fn apart<E, F>(replicate: F) -> Prepare<E>
+where
+    E: Sync + 'static,
+    F: Fn(&E, &Setting<'_>, Range<u64>, Visit<'_>) -> Result<()> + Copy + Send + Sync + 'static,
+{
+    Box::new(move |estimator, setting| {
+        let setting = *setting;
+        Ok(Box::new(Apart(move |replications: Range<u64>, visit: Visit<'_>| {
+            replicate(estimator, &setting, replications, visit)
+        })))
+    })
+}
+
+fn on_users<E: Wired<Question: Mechanism<Input = f64>>>() -> Prepare<E> {
+    apart(|estimator: &E, setting, replications, visit| {
         let &Setting { model, theta, users, seed, .. } = setting;
         let mut population = Users::new(model, theta, users, seed)?.in_blocks();
         for replication in replications {
@@ -296,8 +365,8 @@ impl<E: Wired> AnyEstimator for Erased<E> {
         check_deployable::<E::Question>()
     }
 
-    fn replicate(&self, setting: &Setting<'_>, replications: Range<u64>, visit: Visit<'_>) -> Result<()> {
-        let population = match (setting.fidelity, &self.tally) {
+    fn simulation<'a>(&'a self, setting: &Setting<'a>) -> Result<Box<dyn Simulation + 'a>> {
+        let prepare = match (setting.fidelity, &self.tally) {
             (Fidelity::Users, _) => &self.users,
             (Fidelity::Tally, Some(tally)) => tally,
             (Fidelity::Tally, None) => {
@@ -307,7 +376,7 @@ impl<E: Wired> AnyEstimator for Erased<E> {
                 });
             }
         };
-        population(&self.estimator, setting, replications, visit)
+        prepare(&self.estimator, setting)
     }
 
     fn evaluate(&self, setting: &Setting<'_>, wanted: &Wanted) -> Result<Evaluation> {

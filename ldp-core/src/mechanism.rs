@@ -94,6 +94,18 @@ pub trait DrawTally<T: Tally<Report = Self::Report>>: Mechanism {
 
     /// Pushes the answers of `users` users into `tally`: exactly the law of asking them one by one.
     fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()>;
+
+    /// The first count that [`draw_tally`](Self::draw_tally) draws, as probabilities of a zero and a one, if it is a binomial one
+    /// of all users: a driver may have it in a table, and calls [`draw_rest`](Self::draw_rest) instead.
+    fn first_count(&self, _law: &[f64]) -> Option<[f64; 2]> {
+        None
+    }
+
+    /// What [`draw_tally`](Self::draw_tally) does once the first count is known.
+    fn draw_rest(&self, first: u64, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()> {
+        let _ = first;
+        self.draw_tally(law, users, rng, tally)
+    }
 }
 
 /// Tails that repeat themselves, as those of noise do beyond the range of the values.

@@ -42,16 +42,51 @@ pub enum Purpose {
 /// share a word, because every step is a bijection.
 #[must_use]
 pub fn stream(seed: u64, purpose: Purpose, replication: u64, block: u64) -> SimulationRng {
-    let mut bytes = [0u8; 32];
-    for (lane, chunk) in (1u64..).zip(bytes.chunks_exact_mut(8)) {
-        let name = [lane, seed, purpose as u64, replication, block];
-        let word = name.iter().fold(0, |word: u64, &part| mix(word ^ part));
-        chunk.copy_from_slice(&word.to_le_bytes());
+    Streams::new(seed, purpose).stream(replication, block)
+}
+
+/// All streams of one seed and purpose: what their names have in common is absorbed once.
+///
+/// ```
+/// use ldp_core::seed::{Purpose, Streams, stream};
+/// let streams = Streams::new(1, Purpose::Data);
+/// assert_eq!(streams.stream(3, 0), stream(1, Purpose::Data, 3, 0));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Streams {
+    words: [u64; 4],
+}
+
+impl Streams {
+    /// The streams of a seed for a purpose.
+    #[must_use]
+    pub fn new(seed: u64, purpose: Purpose) -> Self {
+        let word = |lane: usize| absorb(0, [lane as u64 + 1, seed, purpose as u64]);
+        Self { words: std::array::from_fn(word) }
     }
-    rand::SeedableRng::from_seed(bytes)
+
+    /// The stream of one block of one replication.
+    #[inline]
+    #[must_use]
+    pub fn stream(&self, replication: u64, block: u64) -> SimulationRng {
+        let mut bytes = [[0; 8]; 4];
+        for (bytes, word) in bytes.iter_mut().zip(self.words) {
+            *bytes = absorb(word, [replication, block]).to_le_bytes();
+        }
+        let mut seed = [0; 32];
+        seed.copy_from_slice(bytes.as_flattened());
+        rand::SeedableRng::from_seed(seed)
+    }
+}
+
+/// Parts of a name, one after the other.
+#[inline]
+fn absorb<const N: usize>(word: u64, parts: [u64; N]) -> u64 {
+    parts.into_iter().fold(word, |word, part| mix(word ^ part))
 }
 
 /// The finaliser of SplitMix64 after its golden-ratio increment.
+#[inline]
 fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,7 +1,7 @@
 //! The bitwise pilot: where in a known range is the mean? One residue per user and scale.
 
 use crate::bitwise_law::PilotLaw;
-use crate::piloted::Pilot;
+use crate::piloted::{Answers, Pilot};
 use ldp_core::error::require;
 use ldp_core::{
     Cdf, Counts, Epsilon, Error, Finite, Group, Outcomes, Result, Round, StagedEstimator, Step, StepOf, Tally,
@@ -9,6 +9,9 @@ use ldp_core::{
 use ldp_mechanisms::Residue;
 use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
+
+/// Multiples of a scale are told apart modulo this.
+const RESIDUES: usize = 4;
 
 /// Multiples of the finest scale are exact integers below this.
 const MOST_CELLS: f64 = (1u64 << 50) as f64;
@@ -128,7 +131,7 @@ impl BitwisePilot {
     }
 
     fn with_questions(self) -> Result<Self> {
-        let question = |scale| Residue::new(self.epsilon, 0.0, exp2(scale), 4);
+        let question = |scale| Residue::new(self.epsilon, 0.0, exp2(scale), RESIDUES as u32);
         let questions = (self.finest..).take(self.scales as usize).map(question).collect::<Result<_>>()?;
         Ok(Self { questions, ..self })
     }
@@ -203,13 +206,13 @@ impl BitwisePilot {
 
     /// The debiased counts of every scale with the number of its answers, finest first.
     pub(crate) fn debias<'a>(&self, answers: impl ExactSizeIterator<Item = &'a Counts>) -> Result<Vec<Scale>> {
-        if answers.len() != self.questions.len() {
-            return Err(Error::TallyCount { expected: self.questions.len(), found: answers.len() });
-        }
-        let scale = |((exponent, question), answer): ((i32, &Residue), &Counts)| {
-            Ok(Scale { exponent, users: answer.users(), counts: question.debias(answer.counts())? })
-        };
-        self.questions().zip(answers).map(scale).collect()
+        self.check_count(answers.len())?;
+        self.questions().zip(answers).map(Scale::new).collect()
+    }
+
+    fn check_count(&self, found: usize) -> Result<()> {
+        let expected = self.questions.len();
+        if found == expected { Ok(()) } else { Err(Error::TallyCount { expected, found }) }
     }
 
     /// The exponent and the question of every scale, finest first.
@@ -219,12 +222,17 @@ impl BitwisePilot {
 
     /// The pilot estimate from the debiased counts.
     pub(crate) fn locate(&self, scales: &[Scale]) -> PilotEstimate {
+        self.follow(scales.iter().rev().copied())
+    }
+
+    /// The descent through the scales, coarsest first; those that it does not reach are not looked at.
+    fn follow(&self, scales: impl IntoIterator<Item = Scale>) -> PilotEstimate {
         let read = |scale: &Scale| {
             let [first, second, ..] = scale.ranked();
             Leaders { first, second, passes: self.passes(scale.counts[first], scale.users) }
         };
-        let down = |interval, scale: &Scale| self.descend(interval, scale.exponent, read(scale));
-        match scales.iter().rev().try_fold(self.whole(), down) {
+        let down = |interval, scale: Scale| self.descend(interval, scale.exponent, read(&scale));
+        match scales.into_iter().try_fold(self.whole(), down) {
             ControlFlow::Break(found) => found,
             // Only without a finest scale, which always ends the descent.
             ControlFlow::Continue([low, _]) => PilotEstimate { value: low, scale: self.finest },
@@ -275,16 +283,22 @@ pub(crate) struct Leaders {
 }
 
 /// What one scale of a pilot brought.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub exponent: i32,
     pub users: u64,
-    pub counts: Vec<f64>,
+    pub counts: [f64; RESIDUES],
 }
 
 impl Scale {
+    fn new(((exponent, question), answer): ((i32, &Residue), &Counts)) -> Result<Self> {
+        let mut counts = [0.0; RESIDUES];
+        question.debias_into(answer.counts(), &mut counts)?;
+        Ok(Self { exponent, users: answer.users(), counts })
+    }
+
     /// The residues by count, the largest first; ties go to the lowest residue.
-    fn ranked(&self) -> [usize; 4] {
+    fn ranked(&self) -> [usize; RESIDUES] {
         let mut order = [0, 1, 2, 3];
         order.sort_by(|&a, &b| self.counts[b].total_cmp(&self.counts[a]).then(a.cmp(&b)));
         order
@@ -387,7 +401,7 @@ impl StagedEstimator for BitwisePilot {
     }
 
     fn advance(&self, (): (), answers: &[Counts]) -> Result<StepOf<Self>> {
-        Ok(Step::Done(self.locate(&self.debias(answers.iter())?)))
+        self.digest((), answers.iter())
     }
 
     /// Of the place found. Every scale may go on from the very end of the interval that the coarser one left: beyond the
@@ -431,5 +445,16 @@ impl Pilot for BitwisePilot {
 
     fn start(&self, estimate: &PilotEstimate) -> f64 {
         estimate.value
+    }
+
+    fn digest<'a>(&self, (): (), answers: impl Answers<'a, Counts>) -> Result<StepOf<Self>> {
+        self.check_count(answers.clone().count())?;
+        // Every scale is checked, also those that the descent does not reach.
+        for found in answers.clone().map(|answer| answer.counts().len()) {
+            if found != RESIDUES {
+                return Err(Error::TallyAlphabet { expected: RESIDUES, found });
+            }
+        }
+        Ok(Step::Done(self.follow(self.questions().rev().zip(answers.rev()).flat_map(Scale::new))))
     }
 }

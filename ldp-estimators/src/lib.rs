@@ -81,7 +81,7 @@ pub use liu::{Liu, LiuEstimate, LiuFromPilot, LiuState};
 pub use maximum_likelihood::{Maximum, maximum_likelihood};
 pub use mean_estimate::{Caution, MeanEstimate, Remark};
 pub use one_stage::OneStage;
-pub use piloted::{Pilot, Piloted, PilotedEstimate, PilotedState};
+pub use piloted::{Answers, Pilot, Piloted, PilotedEstimate, PilotedState};
 pub use rescaled::Rescaled;
 pub use sign_estimate::SignEstimate;
 pub use sign_stage::{SignStage, one_stage_variance};

@@ -15,7 +15,20 @@ pub trait Pilot: StagedEstimator {
 
     /// The start it found.
     fn start(&self, estimate: &Self::Estimate) -> f64;
+
+    /// [`advance`](StagedEstimator::advance) on tallies that are part of others, without copying them: a pilot is digested in
+    /// every replication.
+    fn digest<'a>(&self, state: Self::State, answers: impl Answers<'a, Self::Tally>) -> Result<StepOf<Self>>
+    where
+        Self: Sized,
+        Self::Tally: 'a;
 }
+
+/// The tallies of a round, in the order of its groups.
+///
+/// Implemented for every such iterator; it only shortens bounds.
+pub trait Answers<'a, T: 'a>: DoubleEndedIterator<Item = &'a T> + Clone {}
+impl<'a, T: 'a, I: DoubleEndedIterator<Item = &'a T> + Clone> Answers<'a, T> for I {}
 
 /// A pilot P, then the protocol E from where P points, on the users that P leaves.
 ///
@@ -100,7 +113,6 @@ where
     P: Pilot<Question: Clone, Estimate: Copy>,
     E: StagedEstimator + StartAt,
     E::Question: Mechanism<Input = <P::Question as Mechanism>::Input, Report = <P::Question as Mechanism>::Report>,
-    P::Tally: Clone,
     E::Tally: Clone,
 {
     type Question = Questions<P, E>;
@@ -186,19 +198,22 @@ where
         >,
 {
     #[inline(never)]
-    fn advance_many(
+    fn advance_many<'a>(
         &self,
         state: PilotedState<P::State, P::Estimate, E::State>,
-        answers: &[Either<P::Tally, E::Tally>],
+        answers: &'a [Either<P::Tally, E::Tally>],
     ) -> Result<StepOf<Self>>
     where
-        P::Tally: Clone,
         E::Tally: Clone,
     {
         match state {
             PilotedState::Pilot { users, state } => {
-                let answers = answers.iter().map(|tally| tally.first("the pilot's round").cloned());
-                self.wrap_pilot(users, self.pilot.advance(state, &answers.collect::<Result<Vec<_>>>()?)?)
+                answers.iter().try_for_each(|tally| tally.first("the pilot's round").map(drop))?;
+                let first = |tally: &'a Either<P::Tally, E::Tally>| match tally {
+                    Either::First(first) => Some(first),
+                    Either::Second(_) => None,
+                };
+                self.wrap_pilot(users, self.pilot.digest(state, answers.iter().filter_map(first))?)
             }
             PilotedState::Main { found, state } => {
                 let main = self.main.start_at(self.pilot.start(&found))?;

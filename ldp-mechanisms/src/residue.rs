@@ -100,16 +100,36 @@ impl Residue {
     ///
     /// [JKMW19]: https://arxiv.org/abs/1811.08382
     pub fn debias(&self, counts: &[u64]) -> Result<Vec<f64>> {
+        let mut debiased = vec![0.0; counts.len()];
+        self.debias_into(counts, &mut debiased)?;
+        Ok(debiased)
+    }
+
+    /// [`debias`](Self::debias) into `out`, which has a place for every count.
+    ///
+    /// ```
+    /// use ldp_core::Epsilon;
+    /// use ldp_mechanisms::Residue;
+    /// let residue = Residue::new(Epsilon::new(3f64.ln())?, 0.0, 1.0, 4)?;
+    /// let mut debiased = [0.0; 4];
+    /// residue.debias_into(&[300, 100, 100, 100], &mut debiased)?;
+    /// assert_eq!(debiased.to_vec(), residue.debias(&[300, 100, 100, 100])?);
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    pub fn debias_into(&self, counts: &[u64], out: &mut [f64]) -> Result<()> {
         let cells = self.cells();
-        if counts.len() != cells as usize {
-            return Err(Error::Length { what: "counts of residues", expected: cells as usize, found: counts.len() });
+        for found in [counts.len(), out.len()] {
+            if found != cells as usize {
+                return Err(Error::Length { what: "counts of residues", expected: cells as usize, found });
+            }
         }
         let (truth, lie) = (self.channel.weight(0, 0), self.channel.weight(0, 1));
         // 1/(e^ε − 1) and the excess m C − k from integers: at ε = 1e-6 differences of floats have lost six digits.
         let factor = lie as f64 / (truth - lie) as f64;
         let users: i128 = counts.iter().map(|&count| i128::from(count)).sum();
-        let excess = |count: u64| (i128::from(cells) * i128::from(count) - users) as f64;
-        Ok(counts.iter().map(|&count| count as f64 + factor * excess(count)).collect())
+        let excess = |count: u64| to_f64(i128::from(cells) * i128::from(count) - users);
+        out.iter_mut().zip(counts).for_each(|(out, &count)| *out = count as f64 + factor * excess(count));
+        Ok(())
     }
 
     fn parts(&self) -> (f64, f64) {
@@ -118,6 +138,12 @@ impl Residue {
             Partition::Threshold(_) | Partition::Cuts(_) => unreachable!("checked on construction"),
         }
     }
+}
+
+/// The nearest number; of 128 bits that is a call, of 64 an instruction.
+#[inline]
+fn to_f64(whole: i128) -> f64 {
+    i64::try_from(whole).map_or_else(|_| whole as f64, |whole| whole as f64)
 }
 
 impl AsChannel for Residue {

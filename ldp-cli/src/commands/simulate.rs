@@ -140,11 +140,12 @@ fn summarise(
 ) -> ldp_core::Result<Summary> {
     let empty = || Summary::new(truth, args.interval.level, estimator.interval_kinds());
     let mut total = empty();
+    let simulation = estimator.simulation(setting)?;
     in_batches(
         args.replications,
         |batch| {
             let mut part = empty();
-            estimator.replicate(setting, batch, &mut |estimate| part.push(estimate))?;
+            simulation.replicate(batch, &mut |estimate| part.push(estimate))?;
             Ok(part)
         },
         |part| {

@@ -7,6 +7,7 @@
 //! | [`Tallies`] | the tally of each question, from its exact law | studies |
 //! | [`Rows`] | nothing but the users' noise: the values are real | running for real |
 //!
+//! [`Replay`] runs many replications of a protocol with [`Tallies`], and keeps what repeats.
 //! [`Exact`] asks nobody: it weighs every tally with its probability, so that the risk of a protocol is a sum.
 //!
 //! [`in_batches`] spreads replications over threads with the same result on any number of them, [`Summary`] adds
@@ -16,9 +17,11 @@ mod audit;
 mod batches;
 mod binomial;
 pub mod exact;
+mod replay;
 mod rows;
 mod slice;
 mod summary;
+mod table;
 mod tallies;
 mod users;
 mod vectors;
@@ -27,9 +30,11 @@ pub use audit::Audit;
 pub use batches::in_batches;
 pub use binomial::{Binomial, draw_binomial, falls_below};
 pub use exact::Exact;
+pub use replay::Replay;
 pub use rows::{Order, RowStore, Rows};
 pub use slice::privatize_slice;
 pub use summary::{Coverage, Moments, Summary};
+pub use table::CountTable;
 pub use tallies::{MOST_DRAWN, Tallies};
 pub use users::Users;
 pub use vectors::Vectors;

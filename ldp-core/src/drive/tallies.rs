@@ -1,10 +1,11 @@
 //! Tallies drawn from their exact law, without users.
 
 use super::binomial::draw_binomial;
+use super::table::CountTable;
 use crate::error::{Error, Result};
 use crate::mechanism::{DrawTally, Finite};
 use crate::model::{Cdf, Draw};
-use crate::seed::{Purpose, SimulationRng, stream};
+use crate::seed::{Purpose, SimulationRng, Streams};
 use crate::staged::{Group, Population};
 use crate::tally::Tally;
 
@@ -18,7 +19,9 @@ pub const MOST_DRAWN: u64 = 1_000_000_000_000_000;
 /// The collectors of one replication at `tally` fidelity: each tally is one multinomial draw from the question's
 /// exact report probabilities.
 ///
-/// The law is that of [`Users`](crate::drive::Users), at a cost that hardly depends on the number of users.
+/// The law is that of [`Users`](crate::drive::Users), at a cost that hardly depends on the number of users. In the first round,
+/// which is the same in every replication, the first count of a group comes from a [`CountTable`], later ones are drawn by
+/// [`Binomial`](crate::drive::Binomial).
 ///
 /// ```
 /// use ldp_core::drive::Tallies;
@@ -36,23 +39,53 @@ pub const MOST_DRAWN: u64 = 1_000_000_000_000_000;
 pub struct Tallies<'m, M: ?Sized, Q> {
     model: &'m M,
     theta: f64,
-    seed: u64,
+    streams: Streams,
     rng: SimulationRng,
     asked: usize,
-    kept: Vec<(Q, Vec<f64>)>,
+    /// Whether the round that is asked is the first.
+    first_round: bool,
+    kept: Vec<Kept<Q>>,
+}
+
+/// What is known of a question.
+struct Kept<Q> {
+    question: Q,
+    law: Vec<f64>,
+    /// The first count of so many users.
+    first: Option<(u64, CountTable)>,
 }
 
 impl<'m, M: Draw + Cdf + ?Sized, Q> Tallies<'m, M, Q> {
     /// Collectors of answers from the model at `theta`, replication 0 of `seed`.
     pub fn new(model: &'m M, theta: f64, seed: u64) -> Result<Self> {
         model.check_theta(theta)?;
-        Ok(Self { model, theta, seed, rng: stream(seed, Purpose::Tally, 0, 0), asked: 0, kept: Vec::new() })
+        let streams = Streams::new(seed, Purpose::Tally);
+        Ok(Self { model, theta, streams, rng: streams.stream(0, 0), asked: 0, first_round: true, kept: Vec::new() })
+    }
+
+    /// Draws a count of the next group, whatever its law.
+    #[inline]
+    pub(super) fn draw(&mut self, count: impl FnOnce(&mut SimulationRng) -> u64) -> u64 {
+        self.asked += 1;
+        count(&mut self.rng)
+    }
+
+    /// The probabilities of a zero and a one, of a question with two reports.
+    pub(super) fn binary(&self, question: &Q) -> Option<[f64; 2]>
+    where
+        Q: Finite,
+    {
+        let mut law = [0.0; 2];
+        (question.reports() == 2).then(|| question.marginal(self.model, self.theta, &mut law))?;
+        Some(law)
     }
 
     /// The collectors of another replication.
+    #[inline]
     pub fn restart(&mut self, replication: u64) {
-        self.rng = stream(self.seed, Purpose::Tally, replication, 0);
+        self.rng = self.streams.stream(replication, 0);
         self.asked = 0;
+        self.first_round = true;
     }
 }
 
@@ -62,6 +95,7 @@ where
     T: Tally<Report = Q::Report>,
     M: Draw + Cdf + ?Sized,
 {
+    #[inline]
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
         let question = &group.question;
         if group.users > MOST_DRAWN {
@@ -69,16 +103,35 @@ where
         }
         let place = self.asked.min(KEPT - 1);
         self.asked += 1;
-        if self.kept.len() <= place {
-            self.kept.push((question.clone(), Vec::new()));
+        // More than one where groups before this one were drawn by themselves.
+        while self.kept.len() <= place {
+            self.kept.push(Kept { question: question.clone(), law: Vec::new(), first: None });
         }
-        let (asked_before, law) = &mut self.kept[place];
-        if law.is_empty() || asked_before != question {
-            asked_before.clone_from(question);
-            law.clear();
-            question.law(self.model, self.theta, law);
+        let kept = &mut self.kept[place];
+        if kept.law.is_empty() || kept.question != *question {
+            kept.question.clone_from(question);
+            kept.law.clear();
+            question.law(self.model, self.theta, &mut kept.law);
+            kept.first = None;
         }
-        question.draw_tally(law, group.users, &mut self.rng, tally)
+        // One user is one coin, and a table of that would be another one.
+        if self.first_round && group.users > 1 {
+            if !matches!(kept.first, Some((users, _)) if users == group.users) {
+                let table = question.first_count(&kept.law).and_then(|law| CountTable::new(group.users, law));
+                kept.first = table.map(|table| (group.users, table));
+            }
+            if let Some((_, table)) = &kept.first {
+                let first = table.draw(&mut self.rng);
+                return question.draw_rest(first, &kept.law, group.users, &mut self.rng, tally);
+            }
+        }
+        question.draw_tally(&kept.law, group.users, &mut self.rng, tally)
+    }
+
+    #[inline]
+    fn round(&mut self, _: &[Group<Q>]) -> Result<()> {
+        self.first_round = self.asked == 0;
+        Ok(())
     }
 }
 
@@ -92,30 +145,61 @@ impl<Q: Finite, T: Tally<Report = u32>> DrawTally<T> for Q {
 
     #[inline]
     fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()> {
-        draw_multinomial(users, law, rng, tally)
+        match first_share(law) {
+            Some(share) => self.draw_rest(draw_binomial(users, share, rng)?, law, users, rng, tally),
+            None => tally.push(0, users),
+        }
+    }
+
+    #[inline]
+    fn first_count(&self, law: &[f64]) -> Option<[f64; 2]> {
+        match law {
+            [zero, one] => Some([*zero, *one]),
+            _ => first_share(law).map(|share| [1.0 - share, share]),
+        }
+    }
+
+    #[inline]
+    fn draw_rest(&self, first: u64, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()> {
+        // Binary questions, the bulk of the work, need no sums.
+        if law.len() == 2 {
+            tally.push(1, first)?;
+            return tally.push(0, users - first);
+        }
+        draw_multinomial(first, users, law, rng, tally)
     }
 }
 
-/// One multinomial draw, as conditional binomials.
-pub(super) fn draw_multinomial<T: Tally<Report = u32>>(
+/// The probability of the report that is counted first: of two the second, of more the first; `None` where there is but one.
+#[inline]
+pub(super) fn first_share(law: &[f64]) -> Option<f64> {
+    match law {
+        [] | [_] => None,
+        [zero, one] => Some(one / (zero + one)),
+        [first, ..] => Some((first / law.iter().sum::<f64>()).clamp(0.0, 1.0)),
+    }
+}
+
+/// What is left of a multinomial draw after its first count, as conditional binomials.
+fn draw_multinomial<T: Tally<Report = u32>>(
+    first: u64,
     users: u64,
     marginal: &[f64],
     rng: &mut SimulationRng,
     tally: &mut T,
 ) -> Result<()> {
-    // Binary questions, the bulk of the work, need no sums.
-    if let &[zero, one] = marginal {
-        let ones = draw_binomial(users, one / (zero + one), rng)?;
-        tally.push(1, ones)?;
-        return tally.push(0, users - ones);
-    }
     let mut rest: f64 = marginal.iter().sum();
     let mut left = users;
     for (report, &p) in (0u32..).zip(marginal) {
         let last = report as usize + 1 == marginal.len();
         // What is left of one after subtractions may be off by rounding, never so far as to leave [0, 1].
         let share = if last { 1.0 } else { (p / rest).clamp(0.0, 1.0) };
-        let count = if left == 0 { 0 } else { draw_binomial(left, share, rng)? };
+        let count = match report {
+            0 => first,
+            _ if left == 0 => 0,
+            _ if last => left,
+            _ => draw_binomial(left, share, rng)?,
+        };
         tally.push(report, count)?;
         left -= count;
         rest -= p;
@@ -127,6 +211,7 @@ pub(super) fn draw_multinomial<T: Tally<Report = u32>>(
 mod tests {
     use super::*;
     use crate::model::Gaussian;
+    use crate::seed::stream;
     use crate::tally::{Bits, Counts};
     use crate::{Epsilon, FiniteChannel, Kernel, Partition};
 
@@ -134,10 +219,10 @@ mod tests {
     fn impossible_and_certain_reports() {
         let mut rng = stream(4, Purpose::Tally, 0, 0);
         let mut tally = Counts::new(4);
-        draw_multinomial(1000, &[0.0, 0.5, 0.0, 0.5], &mut rng, &mut tally).unwrap();
+        draw_multinomial(0, 1000, &[0.0, 0.5, 0.0, 0.5], &mut rng, &mut tally).unwrap();
         assert_eq!((tally.counts()[0], tally.counts()[2], tally.users()), (0, 0, 1000));
         let mut tally = Counts::new(3);
-        draw_multinomial(1000, &[0.0, 1.0, 0.0], &mut rng, &mut tally).unwrap();
+        draw_multinomial(0, 1000, &[0.0, 1.0, 0.0], &mut rng, &mut tally).unwrap();
         assert_eq!(tally.counts(), [0, 1000, 0]);
     }
 

@@ -111,8 +111,9 @@ fn find_cells<F: Value>(partition: &Partition, values: &[F], cells: &mut [Plane]
         _ => {
             for (group, values) in values.chunks(64).enumerate() {
                 let mut found = [0; MOST];
-                values.iter().enumerate().for_each(|(i, value)| put(&mut found, i, partition.cell(value.as_())));
-                cells.iter_mut().zip(found).for_each(|(plane, found)| plane[group] = found);
+                let found = &mut found[..cells.len()];
+                values.iter().enumerate().for_each(|(i, value)| put(found, i, partition.cell(value.as_())));
+                cells.iter_mut().zip(found).for_each(|(plane, found)| plane[group] = *found);
             }
         }
     }

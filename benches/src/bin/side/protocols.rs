@@ -65,11 +65,12 @@ fn simulate(estimator: &dyn AnyEstimator, fidelity: Fidelity, theta: f64, users:
     let setting = Setting { model: &model, theta, users, seed, fidelity };
     let (seconds, [squares, fourths]) = timed(|| {
         let mut total = [0.0; 2];
+        let simulation = estimator.simulation(&setting)?;
         in_batches(
             times,
             |batch| {
                 let mut part = [0.0; 2];
-                estimator.replicate(&setting, batch, &mut |estimate| {
+                simulation.replicate(batch, &mut |estimate| {
                     let square = (estimate.value() - theta).powi(2);
                     part = [part[0] + square, part[1] + square * square];
                 })?;

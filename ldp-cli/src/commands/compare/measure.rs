@@ -173,11 +173,12 @@ impl<'s> Measurer<'s> {
         let empty = || Summary::new(case.truth, self.study().level, estimator.interval_kinds());
         let mut total = Replicated { summary: empty(), squares: Vec::new() };
         total.squares.reserve_exact(usize::try_from(setup.replications)?);
+        let simulation = estimator.simulation(&setting)?;
         in_batches(
             setup.replications,
             |batch| {
                 let (mut part, mut squares) = (empty(), Vec::new());
-                estimator.replicate(&setting, batch, &mut |estimate| {
+                simulation.replicate(batch, &mut |estimate| {
                     part.push(estimate);
                     squares.push(estimate.squared_error(case.truth));
                 })?;

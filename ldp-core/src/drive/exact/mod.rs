@@ -80,7 +80,7 @@ pub trait Gather: Send + Sized {
 pub trait Countable:
     StagedEstimator<
         Question: Finite + Clone + Serialize + Send + Sync,
-        Tally: Tally<Report = u32> + Clone,
+        Tally: Tally<Report = u32> + Clone + Send,
         State: Clone + Serialize + Send + Sync,
         Estimate: Inference + Send + Sync,
     > + Sync
@@ -90,7 +90,7 @@ pub trait Countable:
 impl<E> Countable for E where
     E: StagedEstimator<
             Question: Finite + Clone + Serialize + Send + Sync,
-            Tally: Tally<Report = u32> + Clone,
+            Tally: Tally<Report = u32> + Clone + Send,
             State: Clone + Serialize + Send + Sync,
             Estimate: Inference + Send + Sync,
         > + Sync

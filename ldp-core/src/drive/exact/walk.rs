@@ -4,7 +4,7 @@ use super::children::Children;
 use super::tallies::{self, Enumerated};
 use super::{Countable, Gather};
 use crate::error::{Error, Result};
-use crate::mechanism::Finite;
+use crate::mechanism::{DrawTally, Finite};
 use crate::model::Cdf;
 use crate::special::binomial::{Law, Probabilities, Window};
 use crate::staged::{Group, Round, Step, StepOf};
@@ -242,7 +242,7 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
             let mut answers = Vec::with_capacity(laws.len());
             for (group, law) in round.groups().iter().zip(laws) {
                 let mut tally = self.estimator.tally(&group.question);
-                crate::drive::tallies::draw_multinomial(group.users, law, &mut rng, &mut tally)?;
+                group.question.draw_tally(law, group.users, &mut rng, &mut tally)?;
                 answers.push(tally);
             }
             children.push(weight / self.draws as f64, self.estimator.advance(state.clone(), &answers)?)?;
