@@ -1,11 +1,14 @@
-//! What the benchmarks share: the sequential median, written out by hand, and how exponents are fitted; and the comparison
-//! with other software, [`peers`].
+//! What the benchmarks share: the sequential median, written out by hand; [`protocols`] to simulate; how time grows,
+//! [`scaling`]; and the comparison with other software, [`peers`].
 //!
 //! One user per round, 200,000 rounds: whatever the framework costs per round shows here undiluted.
 
 #![forbid(unsafe_code)]
 
+mod numbers;
 pub mod peers;
+pub mod protocols;
+pub mod scaling;
 
 use ldp_core::{Epsilon, Group, Mechanism, Population, Result, Tally};
 use ldp_estimators::Liu;
@@ -13,8 +16,6 @@ use ldp_mechanisms::Sign;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::StandardNormal;
-use std::hint::black_box;
-use std::time::Instant;
 
 /// Users drawn one at a time from one generator, as a hand-written loop would.
 pub struct Drawn {
@@ -76,40 +77,10 @@ pub fn epsilon() -> Result<Epsilon> {
     Epsilon::new(1.0)
 }
 
-/// The slope of the least-squares line: of logarithms, the exponent of a power.
-pub fn slope(points: &[(f64, f64)]) -> f64 {
-    let n = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let cross: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    let square: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    cross / square
-}
-
-/// The median time of some calls, after one to warm up.
-pub fn median_seconds<T>(calls: usize, mut call: impl FnMut() -> Result<T>) -> Result<f64> {
-    call()?;
-    let mut times = Vec::new();
-    for _ in 0..calls {
-        let start = Instant::now();
-        black_box(call()?);
-        times.push(start.elapsed().as_secs_f64());
-    }
-    times.sort_by(f64::total_cmp);
-    Ok(times[calls / 2])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ldp_core::{Inference, IntervalKind};
-
-    #[test]
-    fn a_power_has_its_exponent() {
-        let points: Vec<(f64, f64)> = (1..9).map(f64::from).map(|x| (x.ln(), 1.7 * x.ln() - 3.0)).collect();
-        assert!((slope(&points) - 1.7).abs() < 1e-12);
-        assert!(median_seconds(3, || Ok(())).unwrap() < 1.0);
-    }
 
     #[test]
     fn both_loops_take_the_same_path() {

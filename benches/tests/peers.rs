@@ -73,9 +73,11 @@ fn scripts_can_be_read() {
     let python: Vec<PathBuf> = names.filter(|path| path.extension().is_some_and(|end| end == "py")).collect();
     assert!(python.len() >= 5, "{python:?}");
     let parse = "import ast, sys\nfor path in sys.argv[1:]: ast.parse(open(path, encoding='utf-8').read(), path)";
-    for (program, first, files) in
-        [("python3", ["-c", parse].as_slice(), python), ("bash", &["-n"], vec![folder().join("run")])]
-    {
+    for (program, first, files) in [
+        ("python3", ["-c", parse].as_slice(), python),
+        ("bash", &["-n"], vec![folder().join("run")]),
+        ("bash", &["-n"], vec![folder().join("../counts/run")]),
+    ] {
         match Command::new(program).args(first).args(&files).output() {
             Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
             Err(error) => eprintln!("not checked, {program}: {error}"),

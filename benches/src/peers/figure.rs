@@ -1,7 +1,7 @@
 //! The ratios as a picture: horizontal bars on a logarithmic axis, from 1 (our own time) to the other's.
 
-use super::numbers::ratio;
 use super::results::{Entry, Kind, Results, Row};
+use crate::numbers::ratio;
 use std::fmt::Write;
 
 const WIDTH: f64 = 960.0;
@@ -116,7 +116,7 @@ fn grid(out: &mut String, axis: &Axis, bottom: f64) {
         let label = if decade < 0 {
             format!("{}", 10f64.powi(decade))
         } else {
-            super::numbers::grouped(10u64.pow(decade as u32))
+            crate::numbers::grouped(10u64.pow(decade as u32))
         };
         text(out, x, bottom + 16.0, "middle", "normal", &label);
     }

@@ -4,7 +4,6 @@
 //! that a test can hold the two together.
 
 mod figure;
-mod numbers;
 mod results;
 mod tables;
 

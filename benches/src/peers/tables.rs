@@ -1,7 +1,7 @@
 //! The results as pages: one with everything, and a section of the README.
 
-use super::numbers::{duration, ratio, relative};
 use super::results::{Entry, Kind, Results, Row, Spread};
+use crate::numbers::{duration, ratio, relative};
 use std::fmt::Write;
 
 /// Where the section of the README begins.
