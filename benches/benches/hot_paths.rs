@@ -1,16 +1,16 @@
-//! The hot paths: one privatised value, one simulated user, one replication at `tally` fidelity, one round, one step in
-//! lanes. Packed reports have a file of their own.
+//! The hot paths: one privatised value, one simulated user, one round, one step in lanes. Packed reports and drawn tallies
+//! have files of their own.
 //!
 //! Read them as ratios within one run. Every name says which generator drew.
 
 use benches::{Drawn, epsilon, liu_by_hand, question};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ldp_core::drive::{Tallies, Users};
+use ldp_core::drive::Users;
 use ldp_core::erased::{Fidelity, Setting, erase, erase_in_lanes};
 use ldp_core::model::{Gaussian, Model};
-use ldp_core::{Bits, Epsilon, Group, Inference, Mechanism, Population, Publish, run};
-use ldp_estimators::{BitwisePilot, Liu, LiuFromPilot, Rescaled, Share, ThreeStage, TwoStage};
-use ldp_mechanisms::{IntervalResponse, Sign};
+use ldp_core::{Bits, Epsilon, Group, Mechanism, Population, Publish, run};
+use ldp_estimators::{BitwisePilot, Liu, LiuFromPilot, Rescaled, Share};
+use ldp_mechanisms::IntervalResponse;
 use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
 use rand::{Rng, SeedableRng};
 use std::hint::black_box;
@@ -73,36 +73,6 @@ fn simulated_user(c: &mut Criterion) {
     group.bench_function(BenchmarkId::new("one by one", "Xoshiro256++"), |b| b.iter(|| answer(&mut users)));
     let mut users = Users::new(&model, 0.5, USERS, SEED).expect("a valid theta").in_blocks();
     group.bench_function(BenchmarkId::new("in blocks", "Xoshiro256++"), |b| b.iter(|| answer(&mut users)));
-    group.finish();
-}
-
-fn tally_replication(c: &mut Criterion) {
-    let model = Gaussian::new(1.0).expect("a valid sigma");
-    let mut group = c.benchmark_group("tally replication");
-    group.throughput(Throughput::Elements(1));
-    for users in [10_000, 1_000_000] {
-        let estimator = Epsilon::new(1.0).and_then(|epsilon| TwoStage::new(epsilon, 0.0, 306)).expect("valid");
-        let mut tallies = Tallies::<_, Sign>::new(&model, 0.5, SEED).expect("a valid theta");
-        let mut replication = 0;
-        group.bench_function(BenchmarkId::new("two-stage, Xoshiro256++", users), |b| {
-            b.iter(|| {
-                replication += 1;
-                tallies.restart(replication);
-                run(&estimator, users, &mut tallies).map(|estimate| estimate.value())
-            });
-        });
-    }
-    let estimator = epsilon().and_then(|epsilon| ThreeStage::three_rounds(epsilon, pilot(15_000), 1.0, Some(700)));
-    let estimator = estimator.expect("valid numbers");
-    let mut tallies = Tallies::new(&model, 84.5, SEED).expect("a valid theta");
-    let mut replication = 0;
-    group.bench_function(BenchmarkId::new("three-stage, Xoshiro256++", 200_000), |b| {
-        b.iter(|| {
-            replication += 1;
-            tallies.restart(replication);
-            run(&estimator, 200_000, &mut tallies).map(|estimate| estimate.value())
-        });
-    });
     group.finish();
 }
 
@@ -178,6 +148,6 @@ fn pilot(users: u64) -> BitwisePilot {
 criterion_group! {
     name = hot_paths;
     config = Criterion::default().warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
-    targets = privatized_value, simulated_user, tally_replication, sequential_round, lane_step
+    targets = privatized_value, simulated_user, sequential_round, lane_step
 }
 criterion_main!(hot_paths);

@@ -89,15 +89,15 @@ class Comparison:
         self.seed = 0
         self.known = {}
 
-    def ask(self, call):
-        """A call with a seed of its own: no two draw the same."""
+    def ask(self, call, once=False):
+        """A call with a seed of its own: no two draw the same. Where its time does not matter it is not warmed up."""
         self.seed += 1
-        return self.sides[call.side].ask(call.line(self.seed))
+        return self.sides[call.side].ask(("once " if once else "") + call.line(self.seed))
 
     def value(self, call):
         """The value of a call to compare with, asked for once."""
         if call not in self.known:
-            self.known[call] = self.ask(call)[1]
+            self.known[call] = self.ask(call, once=True)[1]
         return self.known[call]
 
     def agree(self):
@@ -105,7 +105,7 @@ class Comparison:
         records = []
         for check in rows.checks(self.sizes, LIE):
             say(f"checking {check.what}, {check.call.side}")
-            value = self.ask(check.call)[1]
+            value = self.ask(check.call, once=True)[1]
             other = self.value(check.expected) if isinstance(check.expected, rows.Call) else [check.expected]
             for part in range(2 if check.kind == "share" else 1):
                 records.append(record(check, value, other, part))
@@ -169,7 +169,7 @@ def record(check, value, other, part):
             raise Failed(f"{check.what}, {check.call.side}: {tolerance} is too coarse to see {check.relative:%}")
     else:
         tolerance = check.relative * abs(expected)
-    what = check.what + ([" above", " below"][part] if check.kind == "share" else "")
+    what = check.what + (check.parts[part] if check.kind == "share" else "")
     if not abs(found - expected) <= tolerance:
         raise Failed(f"{what}: {check.call.side} found {found}, expected {expected} within {tolerance}")
     return {"what": what, "side": check.call.side, "value": found, "expected": expected, "tolerance": tolerance}

@@ -40,6 +40,34 @@ def flips(users, seed):
     return above + below, [1 - first.mean(), second.mean()]
 
 
+def categories_of(rng, users, k):
+    """Categories to privatise, drawn once."""
+    if kept.get("categories") != (users, k):
+        kept.update(categories=(users, k), y=rng.integers(0, k, users))
+    return kept["y"]
+
+
+def responses(rng, y, k):
+    """Randomised response over k categories, and how often each is said."""
+    lies = rng.random(len(y)) < (k - 1) / (GROWTH + k - 1)
+    said = np.where(lies, (y + rng.integers(1, k, len(y))) % k, y)
+    return np.bincount(said, minlength=k)
+
+
+def categories(users, k, seed):
+    rng = np.random.default_rng(seed)
+    y = categories_of(rng, users, k)
+    seconds, counts = timed(responses, rng, y, k)
+    return seconds, [counts[0] / users]
+
+
+def category_lies(users, k, seed):
+    rng = np.random.default_rng(seed)
+    first, said = timed(responses, rng, np.full(users, 0), k)
+    last, also = timed(responses, rng, np.full(users, k - 1), k)
+    return first + last, [1 - said[0] / users, 1 - also[k - 1] / users]
+
+
 def stage(share, start):
     """The estimate of a sign stage from the share of ones; the start where the share cannot be inverted."""
     p = (share - LIE) / TAU
@@ -127,12 +155,11 @@ def three_stage_users(users, taken, first, times, seed):
 
 
 def liu(users, times, seed):
-    """The sequential median, all replications at once: the estimates alone, without the sums of an interval."""
+    """The sequential median, replications a thousand at once: the estimates alone, without the sums of an interval."""
     rng = np.random.default_rng(seed)
-    block = 256
+    block, at_once = 256, 1000
 
-    def work():
-        steps = 1 / (np.arange(1, users + 1) ** 0.51 + 100)
+    def some(times, steps):
         q, total = np.zeros(times), np.zeros(times)
         for begin in range(0, users, block):
             part = steps[begin : begin + block]
@@ -143,6 +170,10 @@ def liu(users, times, seed):
                 total += q
         return total / users
 
+    def work():
+        steps = 1 / (np.arange(1, users + 1) ** 0.51 + 100)
+        return np.concatenate([some(min(at_once, times - begin), steps) for begin in range(0, times, at_once)])
+
     seconds, estimates = timed(work)
     return seconds, scaled_mse(estimates, THETA, users)
 
@@ -152,6 +183,8 @@ if __name__ == "__main__":
         {
             "signs": signs,
             "flips": flips,
+            "categories": categories,
+            "category-lies": category_lies,
             "two-stage-users": two_stage_users,
             "two-stage-counts": two_stage_counts,
             "two-stage-risk": lambda users, first, seed: timed(scipy_side.two_stage_risk, users, first, THETA),

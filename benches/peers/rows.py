@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass, field
 
+from side import GROWTH
+
 USERS, FIRST = 10_000, 306
 MANY, MANY_FIRST = 200_000, 1257
 PILOT, PILOT_FIRST = 15_000, 700
+CATEGORIES = 8
+# Where sides are checked against each other: with as few users as the protocols take, because many replications are needed.
+PILOTED, SEQUENTIAL = 20_000, 2_000
 # As many as a published figure takes per point.
 REPLICATIONS = 50_000
 
@@ -51,6 +56,7 @@ class Check:
     # A share of so many drawn bits, n·MSE with a standard error in its value, or a number to so many digits.
     kind: str
     relative: float = 0.0
+    parts: tuple = (" above", " below")
 
 
 class Sizes:
@@ -67,14 +73,16 @@ class Sizes:
         self.steps = 20_000 if quick else MANY
         self.lanes = (20, 100) if quick else (200, 1_000)
         self.cells = 12 if quick else 16
-        self.check_users = 4_000 if quick else 100_000
+        # Enough for one per cent at 4.9 standard errors, of which n·MSE has √(2/replications); of two simulated values more.
+        self.close = 0.2 if quick else 0.01
+        self.check_users = 4_000 if quick else 500_000
         self.check_counts = 400_000 if quick else 4_000_000
-        self.check_three = (40_000, 200) if quick else (400_000, 4_000)
-        self.check_lanes = (200, 100) if quick else (4_000, 1_000)
+        self.check_three = (40_000, 4_000) if quick else (1_000_000, 500_000)
+        self.check_lanes = (8_192, 8_000) if quick else (2_000_384, 1_000_000)
 
 
 def rows(s):
-    return [signs(s), *two_stage(s), three_stage(s), liu(s), *optimal(s), *risk(s)]
+    return [signs(s), categories(s), *two_stage(s), three_stage(s), liu(s), *optimal(s), *risk(s)]
 
 
 def signs(s):
@@ -114,6 +122,29 @@ def signs(s):
     )
 
 
+def categories(s):
+    def entry(name, does, side, users):
+        return Entry(name, does, Call(side, "categories", (users, CATEGORIES)), users)
+
+    few = f"a call per value; {s.few_values:,} values, not cryptographic"
+    return Row(
+        f"Randomised response over {CATEGORIES} categories of {s.values:,} values, ε = 1",
+        f"Randomised response over {CATEGORIES} categories",
+        "value",
+        [
+            entry(
+                "ldp",
+                "`privatize_packed`, 64 reports to three words, kept and counted; exact weights, ChaCha12 seeded by the system",
+                "ours",
+                s.values,
+            ),
+            entry("numpy", "`where(lies, (y + integers(1, k)) % k, y)`, kept and counted; not cryptographic (PCG64)", "numpy", s.values),
+            entry("pure-ldp", f"direct encoding, {few}", "pure-ldp", s.few_values),
+            entry("multi-freq-ldpy", f"generalised randomised response, {few}", "multi-freq-ldpy", s.few_values),
+        ],
+    )
+
+
 def two_stage(s):
     ours, numpy = s.users
     size = (USERS, FIRST)
@@ -145,7 +176,7 @@ def two_stage(s):
         [
             Entry(
                 "ldp, counts",
-                "`tally` fidelity: two binomials per replication, a seed stream for each",
+                "`tally` fidelity: two counts per replication, a seed stream for each; what repeats between replications is kept",
                 Call("ours", "two-stage-counts", (*size, s.counts)),
                 s.counts,
             ),
@@ -158,7 +189,24 @@ def two_stage(s):
             Entry(by_numpy.name, by_numpy.does, by_numpy.call, by_numpy.units, "other"),
         ],
     )
-    return [every, counts]
+    size = (MANY, MANY_FIRST)
+    many = Row(
+        f"Two-stage Monte Carlo, n = {MANY:,}, first stage {MANY_FIRST}, θ = 0.5, ε = 1: sufficient counts",
+        f"Two stages, {MANY:,} users counted",
+        "replication",
+        [
+            Entry(
+                counts.entries[0].name, counts.entries[0].does, Call("ours", "two-stage-counts", (*size, s.counts)), s.counts
+            ),
+            Entry(
+                counts.entries[1].name, counts.entries[1].does, Call("numpy", "two-stage-counts", (*size, s.counts)), s.counts
+            ),
+            Entry(
+                by_numpy.name, by_numpy.does, Call("numpy", "two-stage-users", (*size, s.many_users)), s.many_users, "other"
+            ),
+        ],
+    )
+    return [every, counts, many]
 
 
 def three_stage(s):
@@ -312,25 +360,32 @@ def checks(s, lie):
     many = {"ours": s.values, "numpy": s.values, "opendp-rust": s.values}
     for side in ["ours", "numpy", "opendp-rust", "opendp", "pure-ldp", "multi-freq-ldpy"]:
         yield Check("share of false reports", Call(side, "flips", (many.get(side, s.few_values),)), lie, "share")
+    lie = (CATEGORIES - 1) / (GROWTH + CATEGORIES - 1)
+    for side in ["ours", "numpy", "pure-ldp", "multi-freq-ldpy"]:
+        call = Call(side, "category-lies", (many.get(side, s.few_values), CATEGORIES))
+        yield Check(f"share of false reports, {CATEGORIES} categories,", call, lie, "share", parts=(" first", " last"))
     for users, first in [(USERS, FIRST), (MANY, MANY_FIRST)]:
         what = f"two stages, n = {users:,}: n·MSE, summed"
         yield Check(what, Call("ours", "two-stage-risk", (users, first)), Call("numpy", "two-stage-risk", (users, first)), "digits", 1e-9)
     exact = Call("ours", "two-stage-risk", (USERS, FIRST))
     for side in ["ours", "numpy"]:
         what = f"two stages, n = {USERS:,}: n·MSE"
-        counts = Call(side, "two-stage-counts", (USERS, FIRST, s.check_counts))
-        yield Check(f"{what}, counts drawn", counts, exact, "simulated", 0.02 if s.check_counts < 1_000_000 else 0.01)
-        users = Call(side, "two-stage-users", (USERS, FIRST, s.check_users))
-        yield Check(f"{what}, users drawn", users, exact, "simulated")
-    size = (MANY, PILOT, PILOT_FIRST)
+        for task, how, times in [("counts", "counts drawn", s.check_counts), ("users", "users drawn", s.check_users)]:
+            call = Call(side, f"two-stage-{task}", (USERS, FIRST, times))
+            yield Check(f"{what}, {how}", call, exact, "simulated", s.close)
+    exact = Call("ours", "two-stage-risk", (MANY, MANY_FIRST))
+    for side in ["ours", "numpy"]:
+        call = Call(side, "two-stage-counts", (MANY, MANY_FIRST, s.check_counts))
+        yield Check(f"two stages, n = {MANY:,}: n·MSE, counts drawn", call, exact, "simulated", s.close)
+    size = (PILOTED, PILOT, PILOT_FIRST)
     exact = Call("ours", "three-stage-risk", size)
-    what = f"three stages, n = {MANY:,}: n·MSE"
+    what = f"three stages, n = {PILOTED:,}: n·MSE"
     ours, numpy = s.check_three
-    yield Check(f"{what}, counts drawn", Call("ours", "three-stage-counts", (*size, ours)), exact, "simulated")
-    yield Check(f"{what}, users drawn", Call("numpy", "three-stage-users", (*size, numpy)), exact, "simulated")
+    yield Check(f"{what}, counts drawn", Call("ours", "three-stage-counts", (*size, ours)), exact, "simulated", s.close)
+    yield Check(f"{what}, users drawn", Call("numpy", "three-stage-users", (*size, numpy)), exact, "simulated", s.close)
     ours, numpy = s.check_lanes
-    ours, numpy = Call("ours", "liu-reports", (s.steps, ours)), Call("numpy", "liu", (s.steps, numpy))
-    yield Check(f"sequential median, n = {s.steps:,}: n·MSE", numpy, ours, "simulated")
+    ours, numpy = Call("ours", "liu-reports", (SEQUENTIAL, ours)), Call("numpy", "liu", (SEQUENTIAL, numpy))
+    yield Check(f"sequential median, n = {SEQUENTIAL:,}: n·MSE", numpy, ours, "simulated", s.close)
     program = Call("numpy", "program", (s.cells,))
     for task, how in [("program", "all mechanisms"), ("certify", "groups")]:
         what = f"most information on {s.cells} cells, {how}"

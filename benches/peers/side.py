@@ -1,7 +1,8 @@
 """A side of the comparison: reads a task a line, answers with its time and what it found.
 
 A line is a name and whole numbers, the last of them a seed. The answer is a line of JSON, {"seconds": s, "value": [...]}, or
-{"error": text}. A task of new sizes is done once before it is timed: compilers and caches are warm.
+{"error": text}. A task of new sizes is done once before it is timed, so that compilers and caches are warm; not if the line
+begins with "once", for tasks whose time does not matter.
 """
 
 import json
@@ -25,10 +26,11 @@ def serve(tasks):
     warm = set()
     for line in sys.stdin:
         try:
-            name, *numbers = line.split()
+            once = line.startswith("once ")
+            name, *numbers = line.split()[int(once) :]
             numbers = [int(number) for number in numbers]
             key = (name, *numbers[:-1])
-            if key not in warm:
+            if key not in warm and not once:
                 tasks[name](*numbers)
                 warm.add(key)
             seconds, value = tasks[name](*numbers)

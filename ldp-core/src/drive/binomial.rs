@@ -14,7 +14,7 @@ const LEAST: f64 = 10.0;
 
 /// A binomial law, ready to be drawn from.
 ///
-/// Exact in law to the precision of `p`, for any number of trials: by transformed rejection (algorithm BTRD of [Hör93]), four
+/// Exact in law to the precision of `p`, for any number of trials: by transformed rejection (algorithm BTRD of [H93]), four
 /// fifths of the time with one random word and no logarithm; where that is open, against probabilities that are good to twelve
 /// digits. A kept law gives the same counts as a new one.
 ///
@@ -31,7 +31,7 @@ const LEAST: f64 = 10.0;
 /// A draw takes 7 ns of a kept law and 14 of a new one, against 34 and 53 with `rand_distr` (10,000 trials), whose squeeze
 /// compares logarithms of the size of n: at 10¹² trials its comparisons are noise in their fourth digit.
 ///
-/// [Hör93]: https://doi.org/10.1080/00949659308811496
+/// [H93]: https://doi.org/10.1080/00949659308811496
 #[derive(Clone, Debug)]
 pub struct Binomial {
     trials: u64,

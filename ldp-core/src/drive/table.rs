@@ -11,7 +11,7 @@ const TAIL: f64 = 1e-20;
 
 /// A binomial law as a table: a count takes one random word, one look and one comparison.
 ///
-/// Walker's alias method in integers. There are as many columns as a power of two, all of the same weight, and every
+/// Walker's alias method ([W77]) in integers. There are as many columns as a power of two, all of the same weight, and every
 /// column belongs to one count up to a height and to another above it. Weights are probabilities times 2⁶⁴, rounded: exact to
 /// twelve digits, and 2⁻⁶⁴.
 ///
@@ -26,6 +26,8 @@ const TAIL: f64 = 1e-20;
 /// # Design
 /// 3 ns a draw, against 22 to 36 for a kept [`Binomial`](super::Binomial). To make it takes some 10 ns a count, which pays where
 /// the same law is drawn in every replication: in the first round.
+///
+/// [W77]: https://doi.org/10.1145/355744.355749
 #[derive(Clone, Debug)]
 pub struct CountTable {
     first: u64,

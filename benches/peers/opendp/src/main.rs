@@ -34,7 +34,8 @@ fn values(users: usize) -> Vec<f64> {
 }
 
 fn answer(line: &str, kept: &mut Vec<f64>) -> Result<serde_json::Value, String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
+    // Whether a task is warmed up is for others to mind: `flips` is never, and `signs` always.
+    let words: Vec<&str> = line.trim_start_matches("once ").split_whitespace().collect();
     let [name, users, _seed] = words[..] else { return Err("a task is a name, a size and a seed".into()) };
     let users: usize = users.parse().map_err(|error| format!("{users}: {error}"))?;
     let count = |values: &[f64], of: bool| -> Result<(f64, f64), String> {
