@@ -21,7 +21,7 @@ pub type SimulationRng = rand::rngs::Xoshiro256PlusPlus;
 /// Users that share one data stream and one noise stream. A block can be drawn without its predecessors.
 pub const BLOCK: u64 = 1 << 16;
 
-/// What a stream is for. Streams of different purposes are independent.
+/// What a stream is for. StreamsOf of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
@@ -42,22 +42,22 @@ pub enum Purpose {
 /// share a word, because every step is a bijection.
 #[must_use]
 pub fn stream(seed: u64, purpose: Purpose, replication: u64, block: u64) -> SimulationRng {
-    Streams::new(seed, purpose).stream(replication, block)
+    StreamsOf::new(seed, purpose).stream(replication, block)
 }
 
 /// All streams of one seed and purpose: what their names have in common is absorbed once.
 ///
 /// ```
-/// use ldp_core::seed::{Purpose, Streams, stream};
-/// let streams = Streams::new(1, Purpose::Data);
+/// use ldp_core::seed::{Purpose, StreamsOf, stream};
+/// let streams = StreamsOf::new(1, Purpose::Data);
 /// assert_eq!(streams.stream(3, 0), stream(1, Purpose::Data, 3, 0));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Streams {
+pub struct StreamsOf {
     words: [u64; 4],
 }
 
-impl Streams {
+impl StreamsOf {
     /// The streams of a seed for a purpose.
     #[must_use]
     pub fn new(seed: u64, purpose: Purpose) -> Self {

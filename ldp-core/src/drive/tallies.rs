@@ -5,7 +5,7 @@ use super::table::CountTable;
 use crate::error::{Error, Result};
 use crate::mechanism::{DrawTally, Finite};
 use crate::model::{Cdf, Draw};
-use crate::seed::{Purpose, SimulationRng, Streams};
+use crate::seed::{Purpose, SimulationRng, StreamsOf};
 use crate::staged::{Group, Population};
 use crate::tally::Tally;
 
@@ -39,7 +39,7 @@ pub const MOST_DRAWN: u64 = 1_000_000_000_000_000;
 pub struct Tallies<'m, M: ?Sized, Q> {
     model: &'m M,
     theta: f64,
-    streams: Streams,
+    streams: StreamsOf,
     rng: SimulationRng,
     asked: usize,
     /// Whether the round that is asked is the first.
@@ -59,7 +59,7 @@ impl<'m, M: Draw + Cdf + ?Sized, Q> Tallies<'m, M, Q> {
     /// Collectors of answers from the model at `theta`, replication 0 of `seed`.
     pub fn new(model: &'m M, theta: f64, seed: u64) -> Result<Self> {
         model.check_theta(theta)?;
-        let streams = Streams::new(seed, Purpose::Tally);
+        let streams = StreamsOf::new(seed, Purpose::Tally);
         Ok(Self { model, theta, streams, rng: streams.stream(0, 0), asked: 0, first_round: true, kept: Vec::new() })
     }
 
