@@ -15,6 +15,10 @@
 //! assert_ne!(word, noise.next_u64());
 //! ```
 
+mod streams;
+
+pub use streams::Streams;
+
 /// The generator of simulations: fast, and never used on real data.
 pub type SimulationRng = rand::rngs::Xoshiro256PlusPlus;
 
@@ -69,13 +73,20 @@ impl StreamsOf {
     #[inline]
     #[must_use]
     pub fn stream(&self, replication: u64, block: u64) -> SimulationRng {
-        let mut bytes = [[0; 8]; 4];
-        for (bytes, word) in bytes.iter_mut().zip(self.words) {
-            *bytes = absorb(word, [replication, block]).to_le_bytes();
-        }
         let mut seed = [0; 32];
-        seed.copy_from_slice(bytes.as_flattened());
+        for (bytes, word) in seed.chunks_exact_mut(8).zip(self.state(replication, block)) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
         rand::SeedableRng::from_seed(seed)
+    }
+
+    /// The state of the generator at the start of a stream.
+    ///
+    /// Its words are all different, since they start as 1, 2, 3, 4 and every step is a bijection: the one state that the
+    /// generator would replace, four zeros, does not come.
+    #[inline]
+    fn state(&self, replication: u64, block: u64) -> [u64; 4] {
+        self.words.map(|word| absorb(word, [replication, block]))
     }
 }
 

@@ -11,15 +11,15 @@ use crate::liu::{Liu, LiuEstimate, LiuState};
 use ldp_core::drive::falls_below;
 use ldp_core::erased::{InLanes, Setting, replicate_tallies};
 use ldp_core::error::require;
-use ldp_core::seed::{Purpose, SimulationRng, stream};
+use ldp_core::seed::{Purpose, Streams};
+use ldp_core::wide::widened;
 use ldp_core::{Error, Finite, Rescale, Result};
-use rand::Rng;
 use std::ops::Range;
 
 /// Replications side by side: enough to hide the wait for an answer, few enough for the registers.
 const LANES: usize = 16;
 
-/// Random words drawn ahead for every lane, so that a generator stays in registers.
+/// Random words drawn ahead for every lane, so that the generators stay in registers.
 const AHEAD: usize = 128;
 
 impl InLanes for Liu {
@@ -105,23 +105,24 @@ impl<'a> Walk<'a> {
     fn lanes<const N: usize>(&mut self, first: u64, visit: &mut dyn FnMut(LiuEstimate) -> Result<()>) -> Result<u64> {
         let users = self.setting.users;
         let start = self.liu.question.threshold();
-        let mut rngs: [SimulationRng; N] =
-            std::array::from_fn(|lane| stream(self.setting.seed, Purpose::Tally, first + lane as u64, 0));
+        let mut streams = Streams::<N>::new(self.setting.seed, Purpose::Tally, first, 0);
         let mut lanes = Lanes { position: [start; N], path: [0.0; N], squares: [0.0; N], cross: [0.0; N] };
         let mut words = [[0u64; N]; AHEAD];
         let mut answered = 0;
-        while answered < users {
-            let rounds = (users - answered).min(AHEAD as u64) as usize;
-            for (lane, kept) in rngs.iter_mut().enumerate() {
-                let mut rng = kept.clone();
-                words[..rounds].iter_mut().for_each(|row| row[lane] = rng.next_u64());
-                *kept = rng;
-            }
-            for row in &words[..rounds] {
-                answered += 1;
-                self.round(&mut lanes, answered, row)?;
-            }
-        }
+        widened(
+            #[inline(always)]
+            || -> Result<()> {
+                while answered < users {
+                    let rounds = (users - answered).min(AHEAD as u64) as usize;
+                    streams.fill(&mut words[..rounds]);
+                    for row in &words[..rounds] {
+                        answered += 1;
+                        self.round(&mut lanes, answered, row)?;
+                    }
+                }
+                Ok(())
+            },
+        )?;
         for lane in 0..N {
             let Lanes { position, path, squares, cross } = &lanes;
             let (position, path, squares, cross) = (position[lane], path[lane], squares[lane], cross[lane]);
