@@ -46,6 +46,7 @@ mod joseph_unknown_variance;
 mod kept;
 mod liu;
 mod liu_lanes;
+mod liu_walk;
 mod maximum_likelihood;
 mod mean_estimate;
 mod one_stage;

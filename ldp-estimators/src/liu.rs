@@ -86,10 +86,17 @@ impl Liu {
     #[inline]
     #[must_use]
     pub fn step(user: u64) -> f64 {
-        static KEPT: LazyLock<Vec<f64>> = LazyLock::new(|| (0..1 << 18).map(compute_step).collect());
         match KEPT.get(user as usize) {
             Some(&step) => step,
             None => compute_step(user),
+        }
+    }
+
+    /// The steps of consecutive users from `first` on: looked up once for all.
+    pub(crate) fn steps(first: u64, steps: &mut [f64]) {
+        match KEPT.get(first as usize..).and_then(|kept| kept.get(..steps.len())) {
+            Some(kept) => steps.copy_from_slice(kept),
+            None => (first..).zip(steps).for_each(|(user, step)| *step = Self::step(user)),
         }
     }
 
@@ -144,6 +151,8 @@ impl LiuState {
         Self { left: self.left, answered, position, path, squares, cross }
     }
 }
+
+static KEPT: LazyLock<Vec<f64>> = LazyLock::new(|| (0..1 << 18).map(compute_step).collect());
 
 fn compute_step(user: u64) -> f64 {
     2.0 / (libm::pow(user as f64, 0.51) + 100.0)

@@ -28,12 +28,13 @@ fn in_lanes<E: InLanes<Estimate = LiuEstimate>>(
     seen
 }
 
-/// Families with and without atoms, near and far starts, levels, quantiles, units; more users than the steps kept.
+/// Families with and without atoms, near and far starts, levels, quantiles, units, sizes; more users than the steps kept.
 #[test]
 fn lanes_are_the_plain_protocol_to_the_bit() {
     let (gaussian, narrow) = (Gaussian::new(1.0).unwrap(), Gaussian::new(0.3).unwrap());
     let (laplace, student) = (Laplace::new(2.0).unwrap(), StudentT::new(3.0, 1.0).unwrap());
-    let cases: [(&dyn AnyModel, f64, Liu, f64, u64); 11] = [
+    let spike = Gaussian::new(1e-4).unwrap();
+    let cases: [(&dyn AnyModel, f64, Liu, f64, u64); 17] = [
         (&gaussian, 0.5, liu(1.0, 0.0), 1.0, 3000),
         (&gaussian, 0.5, liu(1.0, 0.0), 1.0, 1),
         (&gaussian, -300.0, liu(0.2, 4.0), 1.0, 1500),
@@ -45,6 +46,14 @@ fn lanes_are_the_plain_protocol_to_the_bit() {
         (&student, 0.0, liu(1e-3, 0.1), 1.0, 2000),
         (&Poisson, 2.5, liu(1.0, 2.0), 1.0, 4000),
         (&gaussian, 0.1, liu(1.0, 0.0).batch(10).unwrap(), 1.0, 1005),
+        // Walks that leave where values are, and a table that is much too coarse, or has no width at all.
+        (&gaussian, 0.0, liu(1e-6, 3.4), 1.0, 20_000),
+        (&spike, 0.0, liu(1.0, 0.0), 1.0, 3000),
+        (&Poisson, 1e-5, liu(1.0, 0.0), 1.0, 1000),
+        // Numbers so large that moves are rounded, and lost.
+        (&gaussian, 3e9, liu(4.0, 3e9 + 1.5), 1.0, 3000),
+        (&gaussian, 7e13, liu(1.0, 7e13), 1.0, 1000),
+        (&gaussian, 1e16, liu(1.0, 1e16 + 4.0), 1.0, 1000),
     ];
     for (model, theta, unit, sigma, users) in cases {
         let setting = setting(model, theta, users, 11);
@@ -63,7 +72,7 @@ fn lanes_are_the_plain_protocol_to_the_bit() {
             pieces.into_iter().flat_map(|piece| in_lanes(&estimator, &setting, piece)).collect();
         assert_eq!(pieces, plain);
         // Replications are not copies of each other; the steps of users at 1e17 leave no trace.
-        assert!(users == 1 || plain[0] != plain[1] || theta > 1e9 || plain[0].value() > 1e9);
+        assert!(users == 1 || plain[0] != plain[1] || theta > 1e15 || plain[0].value() > 1e15);
     }
     let long = setting(&gaussian, 0.0, (1 << 18) + 900, 5);
     let mut plain = Vec::new();
