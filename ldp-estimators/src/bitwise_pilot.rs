@@ -228,7 +228,7 @@ impl BitwisePilot {
     /// The descent through the scales, coarsest first; those that it does not reach are not looked at.
     fn follow(&self, scales: impl IntoIterator<Item = Scale>) -> PilotEstimate {
         let read = |scale: &Scale| {
-            let [first, second, ..] = scale.ranked();
+            let [first, second] = scale.leaders();
             Leaders { first, second, passes: self.passes(scale.counts[first], scale.users) }
         };
         let down = |interval, scale: Scale| self.descend(interval, scale.exponent, read(&scale));
@@ -297,11 +297,18 @@ impl Scale {
         Ok(Self { exponent, users: answer.users(), counts })
     }
 
-    /// The residues by count, the largest first; ties go to the lowest residue.
-    fn ranked(&self) -> [usize; RESIDUES] {
-        let mut order = [0, 1, 2, 3];
-        order.sort_by(|&a, &b| self.counts[b].total_cmp(&self.counts[a]).then(a.cmp(&b)));
-        order
+    /// The commonest residue and the one after it; ties go to the lowest.
+    fn leaders(&self) -> [usize; 2] {
+        let larger = |a: usize, b: usize| self.counts[a] > self.counts[b];
+        let [mut first, mut second] = if larger(1, 0) { [1, 0] } else { [0, 1] };
+        for residue in 2..RESIDUES {
+            if larger(residue, first) {
+                [first, second] = [residue, first];
+            } else if larger(residue, second) {
+                second = residue;
+            }
+        }
+        [first, second]
     }
 }
 
@@ -313,7 +320,8 @@ fn last_multiple([low, high]: [f64; 2], exponent: i32, wanted: impl Fn(usize) ->
     (0..4)
         .map(|back| last - f64::from(back))
         .take_while(|&c| c >= first)
-        .find(|c| wanted(c.rem_euclid(4.0) as usize))
+        // Whole numbers below 2⁵¹.
+        .find(|c| wanted((*c as i64).rem_euclid(4) as usize))
         .map(|c| c * width)
 }
 
