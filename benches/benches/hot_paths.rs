@@ -121,6 +121,8 @@ fn lane_step(c: &mut Criterion) {
     let tally = Setting { model: &model, theta: 0.5, users: ROUNDS, seed: SEED, fidelity: Fidelity::Tally };
     let users = Setting { fidelity: Fidelity::Users, ..tally };
     let (lanes, plain) = (erase_in_lanes(liu), erase(liu));
+    let rescaled = Rescaled::new(liu, 1.0).expect("a valid sigma");
+    let from_pilot = erase_in_lanes(LiuFromPilot::new(pilot(8000), rescaled));
     let mut group = c.benchmark_group("liu over replications");
     for (name, estimator, setting, replications) in [
         ("users, one after another", &plain, users, 4),
@@ -128,6 +130,9 @@ fn lane_step(c: &mut Criterion) {
         ("tally, 1 lane", &lanes, tally, 1),
         ("tally, 4 lanes", &lanes, tally, 4),
         ("tally, 16 lanes", &lanes, tally, 16),
+        ("from a pilot, users, one after another", &from_pilot, users, 4),
+        ("from a pilot, tally, 1 lane", &from_pilot, tally, 1),
+        ("from a pilot, tally, 16 lanes", &from_pilot, tally, 16),
     ] {
         group.throughput(Throughput::Elements(ROUNDS * replications)).sample_size(20);
         group.bench_function(BenchmarkId::new(name, "Xoshiro256++"), |b| {

@@ -76,6 +76,11 @@ impl Brackets {
         })
     }
 
+    /// Whether a threshold lies in a cell.
+    pub(crate) fn covers(&self, threshold: f64) -> bool {
+        (0..CELLS as i64).contains(&(self.place(threshold) >> 32))
+    }
+
     /// The place of a threshold. Far beyond the cells it is clamped, so far that no moves lead back.
     #[inline(always)]
     pub(crate) fn place(&self, threshold: f64) -> i64 {
@@ -224,6 +229,7 @@ mod tests {
     #[test]
     fn what_lies_beyond_is_open() {
         let brackets = Brackets::new(-1.0, 1.0).unwrap();
+        assert!([-1.0, 0.3, 0.99].iter().all(|&threshold| brackets.covers(threshold)));
         for threshold in [-1.1, 1.1, -1e300, 1e300, f64::INFINITY, f64::NEG_INFINITY] {
             let place = brackets.place(threshold);
             brackets.fill(place, |_| Ok(0.5)).unwrap();

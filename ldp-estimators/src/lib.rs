@@ -45,6 +45,7 @@ mod joseph_one_round_unknown_variance;
 mod joseph_unknown_variance;
 mod kept;
 mod liu;
+mod liu_from_pilot;
 mod liu_lanes;
 mod liu_walk;
 mod maximum_likelihood;

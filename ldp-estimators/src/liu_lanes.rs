@@ -15,13 +15,14 @@ impl InLanes for Liu {
         replications: Range<u64>,
         visit: &mut dyn FnMut(&LiuEstimate),
     ) -> Result<()> {
-        match walk(self, 1.0, setting)? {
-            Some(walk) => all(self, walk, setting, replications, &mut |estimate| {
-                visit(&estimate);
-                Ok(())
-            }),
-            None => replicate_tallies(self, setting, replications, visit),
-        }
+        let Some(walk) = walk(self, 1.0, setting)? else {
+            return replicate_tallies(self, setting, replications, visit);
+        };
+        let mut visit = |estimate| {
+            visit(&estimate);
+            Ok(())
+        };
+        in_groups(replications, &mut FromOneStart { unit: self, walk, setting, visit: &mut visit })
     }
 }
 
@@ -33,13 +34,14 @@ impl InLanes for Rescaled<Liu> {
         visit: &mut dyn FnMut(&LiuEstimate),
     ) -> Result<()> {
         let (unit, sigma) = self.parts();
-        match walk(unit, sigma, setting)? {
-            Some(walk) => all(unit, walk, setting, replications, &mut |estimate| {
-                visit(&if sigma == 1.0 { estimate } else { estimate.rescale(sigma)? });
-                Ok(())
-            }),
-            None => replicate_tallies(self, setting, replications, visit),
-        }
+        let Some(walk) = walk(unit, sigma, setting)? else {
+            return replicate_tallies(self, setting, replications, visit);
+        };
+        let mut visit = |estimate: LiuEstimate| {
+            visit(&if sigma == 1.0 { estimate } else { estimate.rescale(sigma)? });
+            Ok(())
+        };
+        in_groups(replications, &mut FromOneStart { unit, walk, setting, visit: &mut visit })
     }
 }
 
@@ -49,41 +51,46 @@ fn walk<'a>(unit: &'a Liu, sigma: f64, setting: &'a Setting<'a>) -> Result<Optio
         return Err(Error::TooFew { name: "users", least: 1, value: 0 });
     }
     setting.model.check_theta(setting.theta)?;
-    let start = unit.question.threshold();
-    Ok(if unit.batch == 1 { Walk::new(unit, sigma, setting, [start; 2]) } else { None })
+    Ok(if unit.batch == 1 { Walk::new(unit, sigma, setting, &[unit.question.threshold()]) } else { None })
 }
 
-fn all(
-    unit: &Liu,
-    walk: Walk<'_>,
-    setting: &Setting<'_>,
-    replications: Range<u64>,
-    visit: &mut dyn FnMut(LiuEstimate) -> Result<()>,
-) -> Result<()> {
+/// What is done with replications side by side.
+pub(crate) trait Group {
+    /// The `N` replications from `first` on.
+    fn replicate<const N: usize>(&mut self, first: u64) -> Result<()>;
+}
+
+/// All replications in order, as many side by side as there are.
+pub(crate) fn in_groups(replications: Range<u64>, group: &mut impl Group) -> Result<()> {
     let mut next = replications.start;
     while next < replications.end {
         next += match replications.end - next {
-            1 => lanes::<1>(unit, &walk, setting, next, visit)?,
-            2 | 3 => lanes::<2>(unit, &walk, setting, next, visit)?,
-            4..8 => lanes::<4>(unit, &walk, setting, next, visit)?,
-            8..16 => lanes::<8>(unit, &walk, setting, next, visit)?,
-            _ => lanes::<LANES>(unit, &walk, setting, next, visit)?,
-        };
+            1 => group.replicate::<1>(next).map(|()| 1),
+            2 | 3 => group.replicate::<2>(next).map(|()| 2),
+            4..8 => group.replicate::<4>(next).map(|()| 4),
+            8..16 => group.replicate::<8>(next).map(|()| 8),
+            _ => group.replicate::<LANES>(next).map(|()| LANES as u64),
+        }?;
     }
     Ok(())
 }
 
-/// The `N` replications from `first` on; returns how many they are.
-fn lanes<const N: usize>(
-    unit: &Liu,
-    walk: &Walk<'_>,
-    setting: &Setting<'_>,
-    first: u64,
-    visit: &mut dyn FnMut(LiuEstimate) -> Result<()>,
-) -> Result<u64> {
-    let streams = Streams::<N>::new(setting.seed, Purpose::Tally, first, 0);
-    for state in walk.run([unit.question.threshold(); N], streams, setting.users)? {
-        visit(unit.estimate(state)?)?;
+struct FromOneStart<'a> {
+    unit: &'a Liu,
+    walk: Walk<'a>,
+    setting: &'a Setting<'a>,
+    visit: &'a mut dyn FnMut(LiuEstimate) -> Result<()>,
+}
+
+impl Group for FromOneStart<'_> {
+    fn replicate<const N: usize>(&mut self, first: u64) -> Result<()> {
+        let mut streams = Streams::<N>::new(self.setting.seed, Purpose::Tally, first, 0);
+        let states = self.walk.run(
+            [self.unit.question.threshold(); N],
+            #[inline(always)]
+            |rows| streams.fill(rows),
+            self.setting.users,
+        )?;
+        states.into_iter().try_for_each(|state| (self.visit)(self.unit.estimate(state)?))
     }
-    Ok(N as u64)
 }

@@ -15,7 +15,6 @@ use crate::liu::{Liu, LiuState};
 use ldp_core::drive::falls_below;
 use ldp_core::erased::Setting;
 use ldp_core::error::require;
-use ldp_core::seed::Streams;
 use ldp_core::wide::widened;
 use ldp_core::{Finite, Rescale, Result};
 
@@ -23,7 +22,7 @@ use ldp_core::{Finite, Rescale, Result};
 pub(crate) const LANES: usize = 16;
 
 /// Lanes that go together: enough to hide the wait for the table, few enough for the registers.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 4;
 
 /// The protocol at unit variance, and what it is asked on.
 pub(crate) struct Walk<'a> {
@@ -58,20 +57,27 @@ struct Group {
 }
 
 impl<'a> Walk<'a> {
-    /// A walk from starts between `low` and `high`; `None` where it has to be made one after another.
-    pub(crate) fn new(liu: &'a Liu, sigma: f64, setting: &'a Setting<'a>, [low, high]: [f64; 2]) -> Option<Self> {
-        // Where guesses will be: from the start to nearly all values, and a little more.
+    /// A walk from some of these starts; `None` where it has to be made one after another.
+    pub(crate) fn new(liu: &'a Liu, sigma: f64, setting: &'a Setting<'a>, starts: &[f64]) -> Option<Self> {
+        // Where guesses will be: from the starts to nearly all values, and a little more.
         let quantile = |p| setting.model.quantile(setting.theta, p) / sigma;
-        let (low, high) = (quantile(0.001).min(low), quantile(0.999).max(high));
+        let (low, high) = starts
+            .iter()
+            .fold((quantile(0.001), quantile(0.999)), |(low, high), &start| (start.min(low), start.max(high)));
         let margin = (high - low) / 16.0;
         Some(Self { liu, sigma, setting, brackets: Brackets::new(low - margin, high + margin)? })
     }
 
-    /// Where `N` replications are after `users` users.
+    /// Whether all starts are where guesses were thought to be.
+    pub(crate) fn covers(&self, starts: &[f64]) -> bool {
+        starts.iter().all(|&start| self.brackets.covers(start))
+    }
+
+    /// Where `N` replications are after `users` users, with the next random words of each from `words`, which is to be inlined.
     pub(crate) fn run<const N: usize>(
         &self,
         start: [f64; N],
-        mut words: Streams<N>,
+        mut words: impl FnMut(&mut [[u64; N]]),
         users: u64,
     ) -> Result<[LiuState; N]> {
         const { assert!(N <= LANES) };
@@ -89,7 +95,12 @@ impl<'a> Walk<'a> {
     }
 
     #[inline(always)]
-    fn blocks<const N: usize>(&self, groups: &mut [Group], streams: &mut Streams<N>, users: u64) -> Result<()> {
+    fn blocks<const N: usize>(
+        &self,
+        groups: &mut [Group],
+        draw: &mut impl FnMut(&mut [[u64; N]]),
+        users: u64,
+    ) -> Result<()> {
         let mut words = [[0; N]; FOLLOWED];
         let mut turns = [Turn::default(); FOLLOWED];
         let mut steps = [0.0; FOLLOWED];
@@ -97,7 +108,7 @@ impl<'a> Walk<'a> {
         while answered < users {
             let rounds = (users - answered).min(FOLLOWED as u64) as usize;
             let (words, turns, steps) = (&mut words[..rounds], &mut turns[..rounds], &mut steps[..rounds]);
-            streams.fill(words);
+            draw(words);
             Liu::steps(answered + 1, steps);
             for ((turn, &mut step), user) in turns.iter_mut().zip(steps).zip(answered + 1..) {
                 *turn = self.turn(step, user);

@@ -63,6 +63,11 @@ impl<P, E> Piloted<P, E> {
     pub fn pilot(&self) -> &P {
         &self.pilot
     }
+
+    /// The main protocol, started somewhere.
+    pub(crate) fn main(&self) -> &E {
+        &self.main
+    }
 }
 
 /// What a [`Piloted`] remembers: the part that is running, and what the pilot found.
@@ -94,6 +99,10 @@ pub struct PilotedEstimate<F, E> {
 }
 
 impl<F, E> PilotedEstimate<F, E> {
+    pub(crate) fn new(found: F, main: E) -> Self {
+        Self { found, main }
+    }
+
     /// What the pilot found.
     pub fn found(&self) -> &F {
         &self.found

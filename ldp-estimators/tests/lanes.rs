@@ -7,7 +7,7 @@ use ldp_core::drive::{Summary, in_batches};
 use ldp_core::erased::{Fidelity, InLanes, Setting, erase, erase_in_lanes, replicate_tallies};
 use ldp_core::model::{AnyModel, Gaussian, Laplace, Poisson, StudentT};
 use ldp_core::{Epsilon, Error, Inference, IntervalKind};
-use ldp_estimators::{Liu, LiuEstimate, Rescaled};
+use ldp_estimators::{BitwisePilot, Liu, LiuEstimate, LiuFromPilot, Rescaled, Share};
 use std::ops::Range;
 
 fn liu(epsilon: f64, start: f64) -> Liu {
@@ -18,11 +18,11 @@ fn setting(model: &dyn AnyModel, theta: f64, users: u64, seed: u64) -> Setting<'
     Setting { model, theta, users, seed, fidelity: Fidelity::Tally }
 }
 
-fn in_lanes<E: InLanes<Estimate = LiuEstimate>>(
+fn in_lanes<E: InLanes<Estimate: Copy>>(
     estimator: &E,
     setting: &Setting<'_>,
     replications: Range<u64>,
-) -> Vec<LiuEstimate> {
+) -> Vec<E::Estimate> {
     let mut seen = Vec::new();
     estimator.replicate_in_lanes(setting, replications, &mut |estimate| seen.push(*estimate)).unwrap();
     seen
@@ -78,6 +78,37 @@ fn lanes_are_the_plain_protocol_to_the_bit() {
     let mut plain = Vec::new();
     replicate_tallies(&liu(1.0, 0.0), &long, 0..2, &mut |estimate| plain.push(*estimate)).unwrap();
     assert_eq!(in_lanes(&liu(1.0, 0.0), &long, 0..2), plain);
+}
+
+/// From a pilot: each lane has a start of its own, and goes on with the generator as its pilot left it.
+#[test]
+fn lanes_from_a_pilot_are_the_plain_protocol_to_the_bit() {
+    let (gaussian, wide) = (Gaussian::new(1.0).unwrap(), Gaussian::new(3.0).unwrap());
+    let pilot = |low, high, sigma, users| {
+        BitwisePilot::new(Epsilon::new(1.0).unwrap(), [low, high], sigma, Share::Count(users)).unwrap()
+    };
+    // The second pilot leads many astray, the last has σ and a range so far away that moves are rounded.
+    let cases: [(&dyn AnyModel, f64, BitwisePilot, Liu, f64, u64); 5] = [
+        (&gaussian, 84.5, pilot(0.0, 128.0, 1.0, 15_000), liu(1.0, 0.0), 1.0, 18_000),
+        (&gaussian, 84.5, pilot(0.0, 128.0, 1.0, 4000), liu(1.0, 0.0).quantile(0.3).unwrap(), 1.0, 9000),
+        (&wide, -20.0, pilot(-64.0, 64.0, 3.0, 9000), liu(2.0, 5.0), 3.0, 9001),
+        (&gaussian, 84.5, pilot(0.0, 128.0, 1.0, 15_000), liu(1.0, 0.0).batch(7).unwrap(), 1.0, 16_000),
+        (&wide, 2e9, pilot(2e9 - 50.0, 2e9 + 50.0, 3.0, 9000), liu(1.0, 0.0), 3.0, 11_000),
+    ];
+    for (model, theta, pilot, unit, sigma, users) in cases {
+        let setting = setting(model, theta, users, 4);
+        let estimator = LiuFromPilot::new(pilot, Rescaled::new(unit, sigma).unwrap());
+        let mut plain = Vec::new();
+        replicate_tallies(&estimator, &setting, 2..49, &mut |estimate| plain.push(*estimate)).unwrap();
+        assert_eq!(in_lanes(&estimator, &setting, 2..49), plain, "theta {theta}");
+        assert_eq!([in_lanes(&estimator, &setting, 2..9), in_lanes(&estimator, &setting, 9..49)].concat(), plain);
+        let astray = plain.iter().filter(|estimate| (estimate.found().value() - theta).abs() > 6.0 * sigma).count();
+        assert!(users != 9000 || (5..40).contains(&astray), "{astray} led astray");
+        let few = Setting { users: 100, ..setting };
+        let refused = estimator.replicate_in_lanes(&few, 0..9, &mut |_| ()).unwrap_err();
+        let plainly = replicate_tallies(&estimator, &few, 0..9, &mut |_| ()).unwrap_err();
+        assert_eq!(refused.to_string(), plainly.to_string());
+    }
 }
 
 /// Same seed, same numbers, on any number of threads; what cannot be is refused as one by one.

@@ -1,0 +1,98 @@
+//! The sequential quantile from a pilot, over many replications side by side.
+//!
+//! The pilots of a group of replications are drawn one after another, then all go on in lanes, each from its own start and with
+//! its own generator as the pilot has left it. These generators are stepped one by one: 0.7 ns a user, and no more to understand.
+
+use crate::liu::{Liu, LiuEstimate, LiuFromPilot};
+use crate::liu_lanes::{Group, in_groups};
+use crate::liu_walk::Walk;
+use crate::piloted::Pilot;
+use crate::{BitwisePilot, PilotedEstimate, StartAt};
+use ldp_core::drive::Tallies;
+use ldp_core::erased::{InLanes, Setting, replicate_tallies};
+use ldp_core::model::AnyModel;
+use ldp_core::{Rescale, Result, StagedEstimator, run};
+use ldp_mechanisms::Residue;
+use rand::Rng;
+use std::ops::Range;
+
+/// What a pilot found, and the estimate from there.
+type Estimate = PilotedEstimate<<BitwisePilot as StagedEstimator>::Estimate, LiuEstimate>;
+
+impl InLanes for LiuFromPilot {
+    fn replicate_in_lanes(
+        &self,
+        setting: &Setting<'_>,
+        replications: Range<u64>,
+        visit: &mut dyn FnMut(&Estimate),
+    ) -> Result<()> {
+        let pilots = Tallies::new(setting.model, setting.theta, setting.seed)?;
+        // Too few users are refused here.
+        self.begin(setting.users)?;
+        let (unit, sigma) = self.main().parts();
+        let walk = if unit.batch == 1 { Walk::new(unit, sigma, setting, &[]) } else { None };
+        match walk {
+            Some(walk) => {
+                in_groups(replications, &mut FromPilots { protocol: self, setting, pilots, unit, sigma, walk, visit })
+            }
+            None => replicate_tallies(self, setting, replications, visit),
+        }
+    }
+}
+
+struct FromPilots<'a> {
+    protocol: &'a LiuFromPilot,
+    setting: &'a Setting<'a>,
+    pilots: Tallies<'a, dyn AnyModel + 'a, Residue>,
+    unit: &'a Liu,
+    sigma: f64,
+    /// From where values are, as nearly all pilots find.
+    walk: Walk<'a>,
+    visit: &'a mut dyn FnMut(&Estimate),
+}
+
+impl Group for FromPilots<'_> {
+    fn replicate<const N: usize>(&mut self, first: u64) -> Result<()> {
+        let (pilot, main) = (self.protocol.pilot(), self.protocol.main());
+        let users = self.setting.users;
+        let mut lanes = Vec::with_capacity(N);
+        for replication in (first..).take(N) {
+            self.pilots.restart(replication);
+            let found = run(pilot, users, &mut self.pilots)?;
+            lanes.push((found, main.start_at(pilot.start(&found))?, self.pilots.generator().clone()));
+        }
+        let starts: [f64; N] = std::array::from_fn(|lane| lanes[lane].1.parts().0.question.threshold());
+        // One that was led astray has a coarser table made for it and its neighbours.
+        let wider;
+        let walk = if self.walk.covers(&starts) {
+            &self.walk
+        } else {
+            wider = Walk::new(self.unit, self.sigma, self.setting, &starts);
+            match &wider {
+                Some(wider) => wider,
+                None => return replicate_tallies(self.protocol, self.setting, first..first + N as u64, self.visit),
+            }
+        };
+        let states = walk.run(
+            starts,
+            #[inline(always)]
+            |rows| {
+                for (lane, (.., kept)) in lanes.iter_mut().enumerate() {
+                    // A copy, which can stay in registers.
+                    let mut generator = kept.clone();
+                    for row in rows.iter_mut() {
+                        row[lane] = generator.next_u64();
+                    }
+                    *kept = generator;
+                }
+            },
+            users - pilot.users(users)?,
+        )?;
+        for (state, (found, main, _)) in states.into_iter().zip(&lanes) {
+            let estimate = main.parts().0.estimate(state)?;
+            let estimate = if self.sigma == 1.0 { estimate } else { estimate.rescale(self.sigma)? };
+            (self.visit)(&PilotedEstimate::new(*found, estimate));
+        }
+        Ok(())
+    }
+}
