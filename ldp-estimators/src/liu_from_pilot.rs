@@ -5,19 +5,20 @@
 
 use crate::liu::{Liu, LiuEstimate, LiuFromPilot};
 use crate::liu_lanes::{Group, in_groups};
-use crate::liu_walk::Walk;
+use crate::liu_walk::{LANES, Walk};
 use crate::piloted::Pilot;
-use crate::{BitwisePilot, PilotedEstimate, StartAt};
-use ldp_core::drive::Tallies;
+use crate::{BitwisePilot, PilotedEstimate, Rescaled, StartAt};
+use ldp_core::drive::Replay;
 use ldp_core::erased::{InLanes, Setting, replicate_tallies};
 use ldp_core::model::AnyModel;
-use ldp_core::{Rescale, Result, StagedEstimator, run};
-use ldp_mechanisms::Residue;
+use ldp_core::seed::SimulationRng;
+use ldp_core::{Error, Rescale, Result, StagedEstimator};
 use rand::Rng;
 use std::ops::Range;
 
 /// What a pilot found, and the estimate from there.
-type Estimate = PilotedEstimate<<BitwisePilot as StagedEstimator>::Estimate, LiuEstimate>;
+type Found = <BitwisePilot as StagedEstimator>::Estimate;
+type Estimate = PilotedEstimate<Found, LiuEstimate>;
 
 impl InLanes for LiuFromPilot {
     fn replicate_in_lanes(
@@ -26,14 +27,16 @@ impl InLanes for LiuFromPilot {
         replications: Range<u64>,
         visit: &mut dyn FnMut(&Estimate),
     ) -> Result<()> {
-        let pilots = Tallies::new(setting.model, setting.theta, setting.seed)?;
         // Too few users are refused here.
         self.begin(setting.users)?;
+        let pilots = Replay::new(self.pilot(), setting.model, setting.theta, setting.users, setting.seed)?;
         let (unit, sigma) = self.main().parts();
         let walk = if unit.batch == 1 { Walk::new(unit, sigma, setting, &[]) } else { None };
         match walk {
             Some(walk) => {
-                in_groups(replications, &mut FromPilots { protocol: self, setting, pilots, unit, sigma, walk, visit })
+                let lanes = Vec::with_capacity(LANES);
+                let mut group = FromPilots { protocol: self, setting, pilots, lanes, unit, sigma, walk, visit };
+                in_groups(replications, &mut group)
             }
             None => replicate_tallies(self, setting, replications, visit),
         }
@@ -43,7 +46,9 @@ impl InLanes for LiuFromPilot {
 struct FromPilots<'a> {
     protocol: &'a LiuFromPilot,
     setting: &'a Setting<'a>,
-    pilots: Tallies<'a, dyn AnyModel + 'a, Residue>,
+    pilots: Replay<'a, BitwisePilot, dyn AnyModel + 'a>,
+    /// What each pilot found, the protocol from there, and the generator as the pilot has left it.
+    lanes: Vec<(Found, Rescaled<Liu>, SimulationRng)>,
     unit: &'a Liu,
     sigma: f64,
     /// From where values are, as nearly all pilots find.
@@ -55,11 +60,13 @@ impl Group for FromPilots<'_> {
     fn replicate<const N: usize>(&mut self, first: u64) -> Result<()> {
         let (pilot, main) = (self.protocol.pilot(), self.protocol.main());
         let users = self.setting.users;
-        let mut lanes = Vec::with_capacity(N);
+        let Self { lanes, pilots, .. } = self;
+        lanes.clear();
         for replication in (first..).take(N) {
-            self.pilots.restart(replication);
-            let found = run(pilot, users, &mut self.pilots)?;
-            lanes.push((found, main.start_at(pilot.start(&found))?, self.pilots.generator().clone()));
+            let mut found = None;
+            pilots.replicate(replication..replication + 1, &mut |estimate| found = Some(*estimate))?;
+            let found: Found = found.ok_or(Error::Uninformative)?;
+            lanes.push((found, main.start_at(pilot.start(&found))?, pilots.generator().clone()));
         }
         let starts: [f64; N] = std::array::from_fn(|lane| lanes[lane].1.parts().0.question.threshold());
         // One that was led astray has a coarser table made for it and its neighbours.
@@ -88,7 +95,7 @@ impl Group for FromPilots<'_> {
             },
             users - pilot.users(users)?,
         )?;
-        for (state, (found, main, _)) in states.into_iter().zip(&lanes) {
+        for (state, (found, main, _)) in states.into_iter().zip(lanes.iter()) {
             let estimate = main.parts().0.estimate(state)?;
             let estimate = if self.sigma == 1.0 { estimate } else { estimate.rescale(self.sigma)? };
             (self.visit)(&PilotedEstimate::new(*found, estimate));

@@ -256,13 +256,12 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
             let unit = Liu::new(known.epsilon, values.number("start")? / known.sigma)?;
             let unit = unit.quantile(level)?.batch(values.count("batch")?)?;
             let main = Rescaled::new(unit, known.sigma)?;
-            let (estimator, fidelity) = match values.share_or_none("pilot")? {
-                None => (erase_in_lanes(main), Fidelity::Tally),
-                // One user per round: drawing the user is cheaper than working out the law of the answer.
-                Some(_) => (erase(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main)), Fidelity::Users),
+            let estimator = match values.share_or_none("pilot")? {
+                None => erase_in_lanes(main),
+                Some(_) => erase_in_lanes(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main)),
             };
             let target = Target::Quantile(level);
-            Ok(BuiltEstimator { target, gaussian: false, fidelity, ..gaussian(estimator)? })
+            Ok(BuiltEstimator { target, gaussian: false, ..gaussian(estimator)? })
         },
     },
     Entry {

@@ -6,6 +6,7 @@ use super::tallies::{Tallies, first_share};
 use crate::error::Result;
 use crate::mechanism::{DrawTally, Finite};
 use crate::model::{Cdf, Draw};
+use crate::seed::SimulationRng;
 use crate::staged::{Group, Population, Round, StagedEstimator, Step, StepOf, check_size, run_on};
 use crate::tally::Tally;
 use std::ops::Range;
@@ -85,6 +86,11 @@ where
             }
         }
         Ok(Self { estimator, tallies, users, first, answers: empty.clone(), empty, after })
+    }
+
+    /// The generator as the last replication has left it: whoever goes on with it draws what its next tallies would have.
+    pub fn generator(&self) -> &SimulationRng {
+        self.tallies.generator()
     }
 
     /// Simulates a range of replications and shows each estimate to `visit`, in order.

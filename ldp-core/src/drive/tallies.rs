@@ -88,19 +88,8 @@ impl<'m, M: Draw + Cdf + ?Sized, Q> Tallies<'m, M, Q> {
         self.first_round = true;
     }
 
-    /// The generator as the tallies so far have left it: who goes on with it draws what the next tallies would have.
-    ///
-    /// ```
-    /// use ldp_core::drive::Tallies;
-    /// use ldp_core::model::Gaussian;
-    /// use ldp_core::seed::{Purpose, stream};
-    /// let model = Gaussian::new(1.0)?;
-    /// let mut tallies = Tallies::<_, ()>::new(&model, 0.0, 7)?;
-    /// tallies.restart(3);
-    /// assert_eq!(tallies.generator(), &stream(7, Purpose::Tally, 3, 0));
-    /// # Ok::<(), ldp_core::Error>(())
-    /// ```
-    pub fn generator(&self) -> &SimulationRng {
+    /// The generator as the tallies so far have left it.
+    pub(super) fn generator(&self) -> &SimulationRng {
         &self.rng
     }
 }
