@@ -23,7 +23,7 @@ const MOST: u64 = 1 << 12;
 /// # Design
 /// `begin` and `advance` are pure functions, so what they say once they say always. The first step is asked for once; after a
 /// first round of one binary question, of some hundred users mostly, the next step and the law of its count are kept by the number of
-/// ones. Of a two-stage replication this leaves two counts and the last step, half of the time of a run.
+/// ones. Of a two-stage replication this leaves two counts and the last step.
 ///
 /// ```
 /// use ldp_core::conformance::Dummy;

@@ -24,8 +24,8 @@ const TAIL: f64 = 1e-20;
 /// ```
 ///
 /// # Design
-/// 3 ns a draw, against 22 to 36 for a kept [`Binomial`](super::Binomial). To make it takes some 10 ns a count, which pays where
-/// the same law is drawn in every replication: in the first round.
+/// A kept [`Binomial`](super::Binomial) takes more than one word one time in three, and a guess of the processor each time. To make
+/// a table takes longer than some hundred draws, which pays where the same law is drawn in every replication: in the first round.
 ///
 /// [W77]: https://doi.org/10.1145/355744.355749
 #[derive(Clone, Debug)]
