@@ -25,7 +25,7 @@ pub type SimulationRng = rand::rngs::Xoshiro256PlusPlus;
 /// Users that share one data stream and one noise stream. A block can be drawn without its predecessors.
 pub const BLOCK: u64 = 1 << 16;
 
-/// What a stream is for. StreamsOf of different purposes are independent.
+/// What a stream is for. Streams of different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {

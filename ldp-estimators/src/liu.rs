@@ -30,8 +30,8 @@ const MOST_BATCH: u64 = 1_000_000;
 /// - Rounds: as many as users, or one per batch. Users of a batch answer at the same q, and the batch then takes its
 ///   steps at once: nearly the same path while a batch moves q by less than σ, so for batches up to about 100.
 /// - Questions: [`Sign`].
-/// - Simulated in lanes at `tally` fidelity ([`InLanes`](ldp_core::erased::InLanes)): 2.5 ns a user, four times as fast as
-///   drawing every value.
+/// - Simulated in lanes at `tally` fidelity ([`InLanes`](ldp_core::erased::InLanes)): seven times as fast as drawing
+///   every value.
 ///
 /// ```
 /// use ldp_core::drive::Users;
