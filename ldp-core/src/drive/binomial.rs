@@ -14,8 +14,8 @@ const LEAST: f64 = 10.0;
 
 /// A binomial law, ready to be drawn from.
 ///
-/// Exact in law to the precision of `p`, for any number of trials: by transformed rejection (algorithm BTRD of [H93]), four
-/// fifths of the time with one random word and no logarithm; where that is open, against probabilities that are good to twelve
+/// Exact in law to the precision of `p`, for any number of trials: by transformed rejection (algorithm BTRD of [H93]), mostly
+/// with one random word and no logarithm (of 306 trials three times of five, of many four); where that is open, against probabilities that are good to twelve
 /// digits. A kept law gives the same counts as a new one.
 ///
 /// ```

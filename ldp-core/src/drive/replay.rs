@@ -116,24 +116,24 @@ where
         let (left, step) = match (after, round) {
             (Some(After { ones, steps }), Round::One([group])) => {
                 let count = tallies.draw(|rng| ones.draw(rng));
-                let next = &mut steps[count as usize];
-                if next.is_none() {
-                    *next = Some(Next::new(*estimator, tallies, group, state, count)?);
-                }
+                let kept = &mut steps[count as usize];
+                let next = match kept {
+                    Some(next) => next,
+                    None => kept.insert(Next::new(*estimator, tallies, group, state, count)?),
+                };
                 match next {
-                    Some(Next { step: Step::Ask { round: Round::One([group]), state }, ones: Some(ones) }) => {
+                    Next { step: Step::Ask { round: Round::One([group]), state }, ones: Some(ones) } => {
                         let left = check_size(group.users, left)?;
                         let count = tallies.draw(|rng| ones.draw(rng));
                         (left, advance(*estimator, group, state, count)?)
                     }
-                    Some(Next { step: Step::Ask { round, state }, .. }) => {
+                    Next { step: Step::Ask { round, state }, .. } => {
                         (left, Step::Ask { round: round.clone(), state: state.clone() })
                     }
-                    Some(Next { step: Step::Done(estimate), .. }) => {
+                    Next { step: Step::Done(estimate), .. } => {
                         visit(estimate);
                         return Ok(());
                     }
-                    None => return Ok(()),
                 }
             }
             _ => {

@@ -41,7 +41,7 @@ impl CountTable {
     /// The number of ones among `trials` with probabilities `[zero, one]`; `None` where there are too many different counts.
     #[must_use]
     pub fn new(trials: u64, [zero, one]: [f64; 2]) -> Option<Self> {
-        // No law needs as many counts as its trials, but this keeps the window cheap to find.
+        // What is certain needs no table.
         let possible = zero > 0.0 && one > 0.0 && zero.is_finite() && one.is_finite();
         let window = possible.then(|| Window::new(trials, [zero, one], TAIL))?;
         if window.counts() > MOST {
