@@ -342,6 +342,10 @@ fn a_round_that_would_have_to_be_simulated_is_refused() {
             assert!(matches!(what, Err(Error::Unsupported { what: "an exact sum over this round", .. })), "{what:?}");
         }
     }
+    // In a second round that is told before anything is drawn: so many draws would never end.
+    let dummy = Dummy { script: vec![vec![group(&sign(), 20)], vec![group(&four, 10_000_000)]] };
+    let refused = exact.sampling(1, u64::MAX).sum(&dummy, 20_000_000, Digest::default).map(|summed| summed.method);
+    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
 }
 
 /// A first round of four reports, too large to be gone through; the second asks where most of the reports were.

@@ -236,6 +236,14 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
         state: &E::State,
         weight: f64,
     ) -> Result<Vec<(f64, StepOf<E>)>> {
+        let refused = Error::Unsupported {
+            what: "an exact sum over this round",
+            needs: "fewer tallies; simulate the protocol instead",
+        };
+        // Told before the draws, which may take long.
+        if weight < 0.5 {
+            return Err(refused);
+        }
         let mut children = Children::new();
         for draw in 0..self.draws {
             let mut rng = crate::seed::stream(self.seed, crate::seed::Purpose::Tally, draw, 0);
@@ -249,13 +257,7 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
         }
         let steps = children.into_steps();
         // If nothing is left to be summed after the draw, it is a simulation and should be called one.
-        match steps.iter().any(|(_, step)| matches!(step, Step::Ask { .. })) && weight >= 0.5 {
-            true => Ok(steps),
-            false => Err(Error::Unsupported {
-                what: "an exact sum over this round",
-                needs: "fewer tallies; simulate the protocol instead",
-            }),
-        }
+        if steps.iter().any(|(_, step)| matches!(step, Step::Ask { .. })) { Ok(steps) } else { Err(refused) }
     }
 
     /// What comes after a drawn round: the conditional mean squared errors, and from their spread a standard error.
