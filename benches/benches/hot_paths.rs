@@ -1,4 +1,4 @@
-//! The hot paths: one privatised value, one simulated user, one round, one step in lanes. Packed reports and drawn tallies
+//! The hot paths: one normal value, one privatised value, one simulated user, one round, one step in lanes. Packed reports and drawn tallies
 //! have files of their own.
 //!
 //! Read them as ratios within one run. Every name says which generator drew.
@@ -49,6 +49,30 @@ fn privatize<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str) {
     });
     group.bench_function(BenchmarkId::new("interval response of 3", generator), |b| {
         b.iter(|| values.iter().map(|x| ternary.privatize(x, &mut rng)).sum::<u32>());
+    });
+    group.finish();
+}
+
+fn normal_value(c: &mut Criterion) {
+    let model = Gaussian::new(1.0).expect("a valid sigma");
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let mut values = [0.0; 1024];
+    let mut group = c.benchmark_group("normal value");
+    group.throughput(Throughput::Elements(values.len() as u64));
+    group.bench_function(BenchmarkId::new("one by one, rand_distr", "Xoshiro256++"), |b| {
+        b.iter(|| {
+            // A copy, which stays in registers.
+            let mut local = rng.clone();
+            values.iter_mut().for_each(|x| *x = model.sample(0.5, &mut local));
+            rng = local;
+            values[0]
+        });
+    });
+    group.bench_function(BenchmarkId::new("in bulk", "Xoshiro256++"), |b| {
+        b.iter(|| {
+            model.sample_all(0.5, &mut rng, &mut values);
+            values[0]
+        });
     });
     group.finish();
 }
@@ -153,6 +177,6 @@ fn pilot(users: u64) -> BitwisePilot {
 criterion_group! {
     name = hot_paths;
     config = Criterion::default().warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
-    targets = privatized_value, simulated_user, sequential_round, lane_step
+    targets = normal_value, privatized_value, simulated_user, sequential_round, lane_step
 }
 criterion_main!(hot_paths);

@@ -2,7 +2,7 @@
 //!
 //! Read them as ratios within one run. Every name says which generator drew.
 
-use benches::{epsilon, question};
+use benches::{epsilon, question, unrolled_sum};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ldp_core::packed::CipherRng;
 use ldp_core::{Bits, Counts, Mechanism, Pack};
@@ -15,15 +15,6 @@ use std::time::Duration;
 const SEED: u64 = 20_250_501;
 /// 64 MB of `f64`.
 const VALUES: usize = 1 << 23;
-
-/// A sum in sixteen parts, as fast as memory is read.
-fn unrolled_sum(values: &[f64]) -> f64 {
-    let mut parts = [0.0; 16];
-    for chunk in values.chunks_exact(16) {
-        parts.iter_mut().zip(chunk).for_each(|(part, x)| *part += x);
-    }
-    parts.iter().sum()
-}
 
 fn pack<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str, values: &[f64]) {
     let narrow: Vec<f32> = values.iter().map(|&x| x as f32).collect();

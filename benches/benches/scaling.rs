@@ -33,14 +33,15 @@ const CASES: [Case; 14] = [
         unit: "user",
         expected: "1",
         sizes: &[10_000, 30_000, 100_000, 300_000, 1_000_000],
-        at: |users| two_stage(users, Fidelity::Users, 1, users),
+        at: |users| two_stage(users, TwoStage::tuned_first_stage(epsilon()?, users), Fidelity::Users, 1, users),
     },
     Case {
         name: "users/two-stage, tallies",
         unit: "replication",
         expected: "0",
         sizes: &[10_000, 100_000, 1_000_000, 10_000_000, 100_000_000],
-        at: |users| two_stage(users, Fidelity::Tally, 1000, 1000),
+        // The same first stage at all sizes, because what comes after it is kept for small ones alone.
+        at: |users| two_stage(users, 306, Fidelity::Tally, 20_000, 20_000),
     },
     Case {
         name: "users/packed sign reports, ChaCha12",
@@ -72,8 +73,8 @@ const CASES: [Case; 14] = [
         name: "replications/two-stage, tallies",
         unit: "replication",
         expected: "1",
-        sizes: &[1000, 4000, 16_000, 64_000, 256_000],
-        at: |replications| two_stage(10_000, Fidelity::Tally, replications, replications),
+        sizes: &[16_000, 64_000, 256_000, 1_024_000],
+        at: |replications| two_stage(10_000, 306, Fidelity::Tally, replications, replications),
     },
     // Certified groups: the dynamic program takes k² for every number of reports, the proof less.
     Case {
@@ -129,8 +130,8 @@ const CASES: [Case; 14] = [
 const CELLS: [u64; 6] = [100, 200, 400, 800, 1600, 3200];
 const REPORTS: [u64; 6] = [2, 4, 8, 16, 32, 64];
 
-fn two_stage(users: u64, fidelity: Fidelity, replications: u64, units: u64) -> Result<Work> {
-    let two_stage = Protocol::two_stage(TwoStage::tuned_first_stage(epsilon()?, users), fidelity)?;
+fn two_stage(users: u64, first_stage: u64, fidelity: Fidelity, replications: u64, units: u64) -> Result<Work> {
+    let two_stage = Protocol::two_stage(first_stage, fidelity)?;
     Ok(Work::new(units, move || two_stage.in_batches(users, replications, SEED)))
 }
 

@@ -95,8 +95,9 @@ pub trait DrawTally<T: Tally<Report = Self::Report>>: Mechanism {
     /// Pushes the answers of `users` users into `tally`: exactly the law of asking them one by one.
     fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()>;
 
-    /// The first count that [`draw_tally`](Self::draw_tally) draws, as probabilities of a zero and a one, if it is a binomial one
-    /// of all users: a driver may have it in a table, and calls [`draw_rest`](Self::draw_rest) instead.
+    /// The first count that [`draw_tally`](Self::draw_tally) draws, as probabilities of failure and success, if it is a binomial one
+    /// of all users: of two reports how many are 1, of more how many are 0. A driver may have it in a table, and calls
+    /// [`draw_rest`](Self::draw_rest) instead. Implement both or neither.
     fn first_count(&self, _law: &[f64]) -> Option<[f64; 2]> {
         None
     }

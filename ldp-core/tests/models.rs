@@ -169,30 +169,33 @@ fn check_law(model: &impl Family, theta: f64, support: Support) {
     assert_close(model.mass_dtheta(theta, -inf, inf), 0.0, 1e-15 * unit, "its derivative");
 }
 
-/// The p-value of draws with parameter `drawn` under the law with parameter `theta`.
-fn p_value(model: &impl Family, theta: f64, drawn: f64, support: Support) -> f64 {
+/// The p-values of draws with parameter `drawn` under the law with parameter `theta`: one by one, and in bulk.
+fn p_values(model: &impl Family, theta: f64, drawn: f64, support: Support) -> [f64; 2] {
     let cuts = support.cuts(model, theta);
     assert!(!cuts.is_empty(), "no cells at {theta}");
-    let mut rng = stream(20_261, Purpose::Data, theta.to_bits(), 0);
-    let mut counts = vec![0u64; cuts.len() + 1];
-    for _ in 0..DRAWS {
-        let x = model.sample(drawn, &mut rng);
-        counts[cuts.partition_point(|&cut| cut <= x)] += 1;
-    }
+    let rng = |block| stream(20_261, Purpose::Data, theta.to_bits(), block);
+    let [mut single, mut bulk] = [vec![0.0; DRAWS], vec![0.0; DRAWS]];
+    let mut one = rng(0);
+    single.iter_mut().for_each(|x| *x = model.sample(drawn, &mut one));
+    model.sample_all(drawn, &mut rng(1), &mut bulk);
     let low = [f64::NEG_INFINITY].into_iter().chain(cuts.iter().copied());
     let high = cuts.iter().copied().chain([f64::INFINITY]);
     let law: Vec<f64> = low.zip(high).map(|(low, high)| model.mass(theta, low, high)).collect();
-    goodness_of_fit(&counts, &law)
+    [single, bulk].map(|values| {
+        let mut counts = vec![0u64; cuts.len() + 1];
+        values.iter().for_each(|x| counts[cuts.partition_point(|cut| cut <= x)] += 1);
+        goodness_of_fit(&counts, &law)
+    })
 }
 
 /// The sampler follows the law, and the test would notice if it did not.
 fn check_sampler(model: &impl Family, theta: f64, support: Support) {
-    let p = p_value(model, theta, theta, support);
-    assert!(p > ALPHA, "draws at {theta} do not follow the law: p = {p:e}");
+    let found = p_values(model, theta, theta, support);
+    assert!(found.iter().all(|&p| p > ALPHA), "draws at {theta} do not follow the law: p = {found:?}");
     let error = 0.05 / model.information(theta).sqrt();
     let mutant = if model.check(theta + error).is_ok() { theta + error } else { theta - error };
-    let p = p_value(model, theta, mutant, support);
-    assert!(p < ALPHA, "draws at {mutant} pass for {theta}: p = {p:e}");
+    let found = p_values(model, theta, mutant, support);
+    assert!(found.iter().all(|&p| p < ALPHA), "draws at {mutant} pass for {theta}: p = {found:?}");
 }
 
 /// No NaN for any parameter of the space and any observation but NaN; the limits at infinity.

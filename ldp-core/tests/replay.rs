@@ -1,7 +1,7 @@
 //! What is kept between replications changes nothing: every replay is a run, bit for bit.
 
 use ldp_core::conformance::{Dummy, Seen};
-use ldp_core::drive::{Replay, Tallies};
+use ldp_core::drive::{MOST_DRAWN, Replay, Tallies};
 use ldp_core::model::Gaussian;
 use ldp_core::{Cuts, Epsilon, Error, FiniteChannel, Kernel, Partition, run};
 
@@ -73,6 +73,9 @@ fn scripts_that_cannot_be_asked_are_refused_as_by_a_run() {
     ] {
         assert!(matches!(replicate(script, users), Err(Error::RoundSize { .. })), "{script:?}");
     }
+    // More than can be drawn, after a first round whose steps are kept.
+    let drawn = replicate(&[&[10], &[MOST_DRAWN + 1]], MOST_DRAWN + 11);
+    assert!(matches!(drawn, Err(Error::TooMany { most: MOST_DRAWN, .. })), "{drawn:?}");
     // A protocol that asks nothing has its estimate.
     assert!(replicate(&[], 5).is_ok());
     assert!(Replay::new(&dummy(2, &[&[5]]), &model, f64::NAN, 5, 1).is_err());

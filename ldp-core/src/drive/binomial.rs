@@ -3,20 +3,19 @@
 use crate::error::{Result, require};
 use crate::special::binomial::ln_pmf;
 use rand::Rng;
-use rand_distr::Distribution;
 
 /// The most trials that are drawn at once: up to here the probabilities that decide are known to twelve digits.
 const MOST: u64 = 1 << 40;
 
-/// The fewest expected successes, and failures, for which the hat lies above the probabilities. Below, rand_distr's
-/// inversion takes fewer steps than that.
+/// The fewest expected successes, and failures, for which the hat lies above the probabilities. Below, inversion takes few
+/// steps.
 const LEAST: f64 = 10.0;
 
 /// A binomial law, ready to be drawn from.
 ///
-/// Exact in law to the precision of `p`, for any number of trials: by transformed rejection (algorithm BTRD of [H93]), mostly
-/// with one random word and no logarithm (of 306 trials three times of five, of many four); where that is open, against probabilities that are good to twelve
-/// digits. A kept law gives the same counts as a new one.
+/// Exact in law to twelve digits, for any number of trials: by transformed rejection (algorithm BTRD of [H93]), mostly with one
+/// random word and no logarithm (of 306 trials three times of five, of many four), and by inversion where few successes or
+/// failures are expected. A kept law gives the same counts as a new one.
 ///
 /// ```
 /// use ldp_core::drive::Binomial;
@@ -28,8 +27,8 @@ const LEAST: f64 = 10.0;
 /// ```
 ///
 /// # Design
-/// Of 9,694 trials a draw took 22 ns of a kept law and 35 of a new one, against 43 and 57 with `rand_distr`; of 306 trials 36 and
-/// 58 against 64 and 79. Its squeeze also compares logarithms of the size of n: at 10¹² trials its comparisons are noise in their
+/// Of 9,694 trials a draw took 22 ns of a kept law and 36 of a new one, against 44 and 56 with `rand_distr`; of 306 trials 37 and
+/// 59 against 64 and 78. Its squeeze also compares logarithms of the size of n: at 10¹² trials its comparisons are noise in their
 /// fourth digit.
 ///
 /// [H93]: https://doi.org/10.1080/00949659308811496
@@ -49,7 +48,7 @@ type Near = [f64; 2 * NEAR as usize + 1];
 enum Method {
     /// One trial is one word; anything else would cost a whole set-up.
     One,
-    Few(rand_distr::Binomial),
+    Few(Few),
     Hat(Hat),
     /// A sum of counts of at most [`MOST`] trials.
     Parts,
@@ -67,8 +66,7 @@ impl Binomial {
         } else if trials == 1 {
             Method::One
         } else {
-            // It refuses only what is not a probability.
-            rand_distr::Binomial::new(trials, p).map_or(Method::One, Method::Few)
+            Method::Few(Few::new(trials, p))
         };
         Ok(Self { trials, p, method, near: None })
     }
@@ -110,7 +108,7 @@ impl Binomial {
         match &self.method {
             Method::Hat(hat) => hat.draw(None, rng),
             Method::One => u64::from(falls_below(rng.next_u64(), self.p)),
-            Method::Few(law) => law.sample(rng),
+            Method::Few(few) => few.draw(rng),
             Method::Parts => {
                 let mut draw = |trials| Self::new(trials, self.p).map_or(0, |law| law.draw(rng));
                 let rest = draw(self.trials % MOST);
@@ -286,14 +284,54 @@ impl Hat {
 /// Counts as near as this to the mode are compared step by step.
 const NEAR: u64 = 15;
 
+/// Few successes, or failures, found by going through the probabilities from none on.
+#[derive(Clone, Copy, Debug)]
+struct Few {
+    trials: u64,
+    /// Whether failures are counted.
+    flipped: bool,
+    /// The odds of what is counted.
+    odds: f64,
+    /// The probability of none.
+    none: f64,
+}
+
+impl Few {
+    /// Further than this none comes: with a mean below [`LEAST`] it has a probability below 1e-70.
+    const FURTHEST: u64 = 110;
+
+    fn new(trials: u64, p: f64) -> Self {
+        let flipped = p > 0.5;
+        let p = if flipped { 1.0 - p } else { p };
+        // A power of the rounded 1 − p would be off by as many roundings as there are trials.
+        Self { trials, flipped, odds: p / (1.0 - p), none: libm::exp(trials as f64 * libm::log1p(-p)) }
+    }
+
+    fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> u64 {
+        loop {
+            let (mut count, mut probability) = (0, self.none);
+            let mut left = (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            while left >= probability && count < self.trials.min(Self::FURTHEST) {
+                left -= probability;
+                probability *= (self.trials - count) as f64 / (count + 1) as f64 * self.odds;
+                count += 1;
+            }
+            // What is left beyond the last is rounding: of one in 10¹⁴ draws, which is made again.
+            if left < probability {
+                return if self.flipped { self.trials - count } else { count };
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::{ALPHA, goodness_of_fit};
+    use crate::conformance::{ALPHA, Repeating, goodness_of_fit};
     use crate::seed::{Purpose, stream};
     use crate::special::binomial::{cdf, pmf, sf};
 
-    /// Settings from the smallest mean to 10¹² trials, on both sides of one half.
+    /// Settings from the smallest mean to 10¹² trials. Shares above one half are drawn as those below, and counted down.
     fn settings() -> impl Iterator<Item = (u64, f64)> {
         let trials = [20, 21, 25, 33, 50, 99, 306, 1000, 9694, 250_000, 1 << 30, 1_000_000_000_000];
         let shares = [0.5, 0.499, 0.47, 0.4, 0.311, 0.2689, 0.1, 0.04, 3e-3, 1e-5, 2e-8, 1.1e-11];
@@ -357,9 +395,17 @@ mod tests {
     #[test]
     fn counts_have_their_probabilities() {
         // Chi-square over all counts, α = 1e-6, 400,000 draws; a law with a mean 2 % of a standard deviation off is rejected.
-        for (i, (n, p)) in
-            (0..).zip([(20, 0.5), (40, 0.7), (306, 0.58), (9694, 0.5), (12, 0.1), (300, 0.01), (2000, 0.992)])
-        {
+        for (i, (n, p)) in (0..).zip([
+            (20, 0.5),
+            (40, 0.7),
+            (306, 0.58),
+            (9694, 0.5),
+            (2, 0.3),
+            (12, 0.1),
+            (300, 0.01),
+            (2000, 0.992),
+            (2000, 0.9965),
+        ]) {
             let mut rng = stream(7, Purpose::Tally, i, 0);
             let law = Binomial::new(n, p).unwrap();
             let mut counts = vec![0u64; n as usize + 1];
@@ -372,9 +418,29 @@ mod tests {
         }
     }
 
+    /// Not by sampling: the end of every count among the words, which is its distribution function.
+    #[test]
+    fn inversion_turns_at_the_distribution_function() {
+        assert!(sf(Few::FURTHEST + 1, MOST, LEAST / MOST as f64) < 1e-70);
+        for (n, p) in [(2, 0.3), (30, 0.9), (300, 0.01), (1 << 30, 5e-9), (1 << 40, 2e-12), (1 << 40, 9e-12)] {
+            let few = Few::new(n, p);
+            for count in 0..20.min(n) {
+                let end = if few.flipped { sf(n - count, n, p) } else { cdf(count, n, p) };
+                let drawn = |share: f64| {
+                    let found = few.draw(&mut Repeating::new((share * 2f64.powi(64)) as u64));
+                    if few.flipped { n - found } else { found }
+                };
+                // Where what is beyond is as small as this, words of 53 digits no longer tell.
+                if 1.0 - end > 1e-11 {
+                    assert!(drawn(end - 1e-12) <= count && drawn(end + 1e-12) > count, "{count} of {n}, p = {p}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn sums_follow_the_law_at_every_size() {
-        // Two-sided tail of a sum of draws, α = 1e-6 each: catches a wrong p (by 1 % at n = 1, 1e-7 at 10^12),
+        // Two-sided tail of a sum of draws, α = 1e-6 each: catches a wrong p (by 3 % at n = 1, 3e-7 at 10^12),
         // a wrong number of trials, a lost part.
         for (trials, p, draws) in [
             (1, 0.3, 400_000),

@@ -2,7 +2,7 @@
 
 use super::binomial::Binomial;
 use super::table::CountTable;
-use super::tallies::{Tallies, first_share};
+use super::tallies::{MOST_DRAWN, Tallies, first_share};
 use crate::error::Result;
 use crate::mechanism::{DrawTally, Finite};
 use crate::model::{Cdf, Draw};
@@ -77,7 +77,7 @@ where
             round.left_after(users)?;
             empty.extend(round.groups().iter().map(|group| estimator.tally(&group.question)));
             if let Round::One([group]) = round
-                && (2..MOST).contains(&group.users)
+                && (2..=MOST).contains(&group.users)
             {
                 let table = tallies.binary(&group.question).and_then(|law| CountTable::new(group.users, law));
                 let mut steps = Vec::new();
@@ -167,7 +167,7 @@ where
     ) -> Result<Self> {
         let step = advance(estimator, group, state, ones)?;
         let ones = match &step {
-            Step::Ask { round: Round::One([group]), .. } if group.users > 1 => {
+            Step::Ask { round: Round::One([group]), .. } if (2..=MOST_DRAWN).contains(&group.users) => {
                 let share = tallies.binary(&group.question).and_then(|law| first_share(&law));
                 share.map(|share| Ok::<_, crate::Error>(Binomial::new(group.users, share)?.kept())).transpose()?
             }

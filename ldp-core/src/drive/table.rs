@@ -38,7 +38,8 @@ pub struct CountTable {
 }
 
 impl CountTable {
-    /// The number of ones among `trials` with probabilities `[zero, one]`; `None` where there are too many different counts.
+    /// The number of ones among `trials` with probabilities `[zero, one]`, or numbers proportional to them; `None` where there are
+    /// too many different counts, or but one possible report.
     #[must_use]
     pub fn new(trials: u64, [zero, one]: [f64; 2]) -> Option<Self> {
         // What is certain needs no table.
@@ -99,6 +100,7 @@ impl CountTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::Repeating;
     use crate::special::binomial::pmf;
 
     /// The weight of every count, added up over the columns.
@@ -137,22 +139,9 @@ mod tests {
         // Words in the middle of the smallest parts of a table, by which counts are found again.
         let table = CountTable::new(40, [0.3, 0.7]).unwrap();
         let mut found = vec![0u128; table.columns.len()];
-        struct Word(u64);
-        impl rand::TryRng for Word {
-            type Error = std::convert::Infallible;
-            fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-                Ok(self.0)
-            }
-            fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-                unreachable!("whole words are drawn")
-            }
-            fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Self::Error> {
-                unreachable!("whole words are drawn")
-            }
-        }
         for (column, entry) in (0u64..).zip(&table.columns) {
             let below = entry & ((1 << table.height) - 1);
-            let at = |height: u64| table.draw(&mut Word(column << table.height | height)) - table.first;
+            let at = |height: u64| table.draw(&mut Repeating::new(column << table.height | height)) - table.first;
             if below > 0 {
                 assert_eq!([at(0), at(below - 1)], [column; 2]);
                 found[column as usize] += u128::from(below);

@@ -10,8 +10,8 @@ use crate::staged::{Group, Population};
 use crate::tally::Tally;
 
 /// Questions whose marginals are kept, by their position in the protocol: the first rounds repeat in every
-/// replication, a strictly sequential protocol's later ones do not.
-const KEPT: usize = 32;
+/// replication, a strictly sequential protocol's later ones do not. No protocol here asks more at once.
+const KEPT: usize = 128;
 
 /// The largest group whose tally [`Tallies`] draws. A draw takes a step per 2⁴⁰ users.
 pub const MOST_DRAWN: u64 = 1_000_000_000_000_000;
@@ -196,14 +196,12 @@ fn draw_multinomial<T: Tally<Report = u32>>(
     let mut rest: f64 = marginal.iter().sum();
     let mut left = users;
     for (report, &p) in (0u32..).zip(marginal) {
-        let last = report as usize + 1 == marginal.len();
-        // What is left of one after subtractions may be off by rounding, never so far as to leave [0, 1].
-        let share = if last { 1.0 } else { (p / rest).clamp(0.0, 1.0) };
         let count = match report {
             0 => first,
             _ if left == 0 => 0,
-            _ if last => left,
-            _ => draw_binomial(left, share, rng)?,
+            _ if report as usize + 1 == marginal.len() => left,
+            // What is left of one after subtractions may be off by rounding, never so far as to leave [0, 1].
+            _ => draw_binomial(left, (p / rest).clamp(0.0, 1.0), rng)?,
         };
         tally.push(report, count)?;
         left -= count;

@@ -1,6 +1,7 @@
-use super::Model;
 use super::location::{Location, check_scale};
+use super::{Model, normals};
 use crate::error::Result;
+use crate::seed::SimulationRng;
 use crate::special::normal;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -77,5 +78,14 @@ impl Model for Gaussian {
     fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> f64 {
         let z: f64 = StandardNormal.sample(rng);
         theta + self.sigma * z
+    }
+
+    fn sample_all(&self, theta: f64, rng: &mut SimulationRng, out: &mut [f64]) {
+        normals::fill(
+            rng,
+            out,
+            #[inline(always)]
+            |z| theta + self.sigma * z,
+        );
     }
 }

@@ -1,5 +1,6 @@
-use super::{Cdf, Model, Score, Symmetry};
+use super::{Cdf, Model, Score, Symmetry, normals};
 use crate::error::{Result, require};
+use crate::seed::SimulationRng;
 use crate::special::normal;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -25,6 +26,15 @@ impl Model for GaussianScale {
     fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> f64 {
         let z: f64 = StandardNormal.sample(rng);
         theta * z
+    }
+
+    fn sample_all(&self, theta: f64, rng: &mut SimulationRng, out: &mut [f64]) {
+        normals::fill(
+            rng,
+            out,
+            #[inline(always)]
+            |z| theta * z,
+        );
     }
 
     fn check(&self, theta: f64) -> Result<()> {

@@ -16,7 +16,7 @@ const MOST: usize = u32::BITS as usize;
 type Plane = [u64; WORDS];
 
 impl<C: AsChannel> Pack for C {
-    #[inline]
+    #[inline(always)]
     fn pack_block<F: Value, R: Rng + ?Sized>(&self, values: &[F], rng: &mut R, out: &mut Vec<u64>) {
         let channel = self.as_channel();
         let partition = channel.partition();
@@ -46,7 +46,8 @@ impl<C: AsChannel> Pack for C {
 /// m-ary randomised response: who lies is drawn for all, then the lies of those who do, each of the others as likely.
 ///
 /// The weights are those of the kernel: all lies together (m − 1) · lie of 2⁶⁴, and each of them an equal part.
-fn respond<const MOST: usize, F: Value, R: Rng + ?Sized>(
+#[inline(always)]
+fn respond<const PLANES: usize, F: Value, R: Rng + ?Sized>(
     partition: &Partition,
     reports: u32,
     lie: u64,
@@ -59,7 +60,7 @@ fn respond<const MOST: usize, F: Value, R: Rng + ?Sized>(
     for (i, lies) in lies.iter_mut().enumerate() {
         *lies &= first(values.len().saturating_sub(64 * i));
     }
-    let (mut cells, mut said) = ([[0; WORDS]; MOST], [[0; WORDS]; MOST]);
+    let (mut cells, mut said) = ([[0; WORDS]; PLANES], [[0; WORDS]; PLANES]);
     let (cells, said) = (&mut cells[..width], &mut said[..width]);
     find_cells(partition, values, cells);
     noise::below(others, lies, rng, said);

@@ -32,7 +32,8 @@ mod channel;
 mod noise;
 mod tally;
 
-pub use crate::wide::{CipherRng, at_least};
+pub use crate::wide::cipher::CipherRng;
+pub use crate::wide::compare::at_least;
 pub use noise::bernoulli;
 
 use crate::mechanism::Finite;
@@ -152,10 +153,8 @@ impl<Q: Pack, R: Rng> Packer<Q, R> {
     }
 
     fn pack_held(&mut self, out: &mut Vec<u64>) {
-        if !self.held.is_empty() {
-            self.question.pack_block(&self.held, &mut self.rng, out);
-            self.held.clear();
-        }
+        self.question.privatize_packed(&self.held, &mut self.rng, out);
+        self.held.clear();
     }
 }
 

@@ -1,6 +1,7 @@
 //! The streams of consecutive replications, drawn side by side.
 
-use super::{Purpose, StreamsOf};
+use super::{Purpose, SimulationRng, StreamsOf};
+use rand::Rng;
 
 /// [`stream`](super::stream) of `N` consecutive replications, a word of each at a time.
 ///
@@ -34,6 +35,12 @@ impl<const N: usize> Streams<N> {
         all
     }
 
+    /// Streams whose states are the next words of a generator.
+    #[must_use]
+    pub fn split(rng: &mut SimulationRng) -> Self {
+        Self { state: std::array::from_fn(|_| std::array::from_fn(|_| rng.next_u64())) }
+    }
+
     /// The next words: those of lane l are in place l of every row.
     ///
     /// Always inlined, so that it is compiled for whatever its caller is ([`widened`](crate::wide::widened)).
@@ -60,9 +67,8 @@ impl<const N: usize> Streams<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{SimulationRng, stream};
+    use crate::seed::stream;
     use crate::wide::widened;
-    use rand::Rng;
 
     /// In pieces of all sizes, none of them a whole number of what came before.
     fn check<const N: usize>(seed: u64, purpose: Purpose, first: u64, block: u64) {

@@ -85,7 +85,7 @@ fn spread(bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What every form says of the same values.
+    /// What every form says of the same values; without AVX2 it is the same form twice.
     fn forms(values: &[f64], cut: f64) -> [Words; 2] {
         [at_least(values, cut), narrow(values, cut)]
     }

@@ -6,16 +6,14 @@
 //! # Safety, and what it buys
 //! A function compiled for more than every processor has may be called only where the processor has been asked, and the
 //! compiler cannot see that: this is what `unsafe` stands for here, and next to each of them stands the question. Of ten
-//! million values, on one core with AVX-512, a packed sign report took 0.72 ns without this module, 0.44 with [`at_least`]
-//! and [`widened`], and 0.37 with [`CipherRng`] too; an unrolled sum of the same values took 0.25.
+//! million values, on one core with AVX-512, a packed sign report took 0.72 ns without this module, 0.44 with
+//! [`at_least`](crate::packed::at_least) and [`widened`], and 0.37 with [`CipherRng`](crate::packed::CipherRng) too; an
+//! unrolled sum of the same values took 0.25.
 
-mod cipher;
+pub(crate) mod cipher;
 #[cfg(target_arch = "x86_64")]
 mod cipher_512;
-mod compare;
-
-pub use cipher::CipherRng;
-pub use compare::at_least;
+pub(crate) mod compare;
 
 /// Runs `work` compiled for AVX2 and its companions (x86-64-v3) where the processor has them.
 ///
