@@ -4,6 +4,8 @@
 //! args ──▶ spec + registry ──▶ commands ──▶ report (human, JSON, CSV)
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod bootstrap;
 mod commands;

@@ -92,7 +92,7 @@ pub fn work(
         let setup = outline.setup(job.index).context("a point that is not in the study")?;
         let measure = || measurer.measure(&setup, &mut |share| progress.advance(share * job.work));
         let place = || format!("'{}' at {}", outline.study().estimators[setup.estimator].label, setup.shown());
-        let point = pool.install(measure).with_context(place)?;
+        let point = measure().with_context(place)?;
         let mut state = desk.state();
         let journal = state.journal.as_mut().context("the journal is not open")?;
         journal.append(&point)?;
@@ -100,8 +100,9 @@ pub fn work(
         progress.done(state.done);
         Ok(())
     };
-    // As many points under way as there are threads, so that memory is flat; each of them spreads over all threads, so
-    // that the last does not leave the others idle.
+    // As many points under way as there are threads, so that memory is flat. A thread of the pool goes from one to the next
+    // without a pause, so that no other thread takes a part of its point and works out again what it has kept; whoever finds
+    // nothing left takes parts of the last ones.
     let drive = || {
         while let Some(job) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Err(error) = one(job) {
@@ -111,10 +112,6 @@ pub fn work(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..pool.current_num_threads() {
-            scope.spawn(drive);
-        }
-    });
+    pool.broadcast(|_| drive());
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
