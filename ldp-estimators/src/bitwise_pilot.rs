@@ -225,6 +225,21 @@ impl BitwisePilot {
         self.follow(scales.iter().rev().copied())
     }
 
+    /// The pilot estimate from the answers: no list of scales is made.
+    pub(crate) fn read<'a>(&self, answers: impl Answers<'a, Counts>) -> Result<PilotEstimate> {
+        self.check_count(answers.clone().count())?;
+        // Every scale is checked, also those that the descent does not reach.
+        for found in answers.clone().map(|answer| answer.counts().len()) {
+            if found != RESIDUES {
+                return Err(Error::TallyAlphabet { expected: RESIDUES, found });
+            }
+        }
+        let mut failed = None;
+        let scale = |asked| Scale::new(asked).map_err(|error| failed = Some(error)).ok();
+        let found = self.follow(self.questions().rev().zip(answers.rev()).map_while(scale));
+        failed.map_or(Ok(found), Err)
+    }
+
     /// The descent through the scales, coarsest first; those that it does not reach are not looked at.
     fn follow(&self, scales: impl IntoIterator<Item = Scale>) -> PilotEstimate {
         let read = |scale: &Scale| {
@@ -456,13 +471,6 @@ impl Pilot for BitwisePilot {
     }
 
     fn digest<'a>(&self, (): (), answers: impl Answers<'a, Counts>) -> Result<StepOf<Self>> {
-        self.check_count(answers.clone().count())?;
-        // Every scale is checked, also those that the descent does not reach.
-        for found in answers.clone().map(|answer| answer.counts().len()) {
-            if found != RESIDUES {
-                return Err(Error::TallyAlphabet { expected: RESIDUES, found });
-            }
-        }
-        Ok(Step::Done(self.follow(self.questions().rev().zip(answers.rev()).flat_map(Scale::new))))
+        self.read(answers).map(Step::Done)
     }
 }

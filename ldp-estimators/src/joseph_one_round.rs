@@ -132,7 +132,7 @@ impl StagedEstimator for JosephOneRound {
             return Err(Error::TallyCount { expected, found: answers.len() });
         }
         let (first, second) = answers.split_at(scales);
-        let found = self.pilot.locate(&self.pilot.debias(first.iter())?);
+        let found = self.pilot.read(first.iter())?;
         let (lattice, point) = self.closest(users, found.value());
         // A state from outside may name a number of users without lattices.
         let Some(answer) = second.get(lattice) else {

@@ -1,7 +1,7 @@
 //! The sequential quantile from a pilot, over many replications side by side.
 //!
 //! The pilots of a group of replications are drawn one after another, then all go on in lanes, each from its own start and with
-//! its own generator as the pilot has left it. These generators are stepped one by one: 0.7 ns a user, and no more to understand.
+//! its own generator as the pilot has left it. These generators are stepped one by one, which takes about a nanosecond a user, and no more to understand.
 
 use crate::liu::{Liu, LiuEstimate, LiuFromPilot};
 use crate::liu_lanes::{Group, in_groups};
@@ -35,7 +35,7 @@ impl InLanes for LiuFromPilot {
         match walk {
             Some(walk) => {
                 let lanes = Vec::with_capacity(LANES);
-                let mut group = FromPilots { protocol: self, setting, pilots, lanes, unit, sigma, walk, visit };
+                let mut group = FromPilots { protocol: self, setting, pilots, lanes, walk, visit };
                 in_groups(replications, &mut group)
             }
             None => replicate_tallies(self, setting, replications, visit),
@@ -49,8 +49,6 @@ struct FromPilots<'a> {
     pilots: Replay<'a, BitwisePilot, dyn AnyModel + 'a>,
     /// What each pilot found, the protocol from there, and the generator as the pilot has left it.
     lanes: Vec<(Found, Rescaled<Liu>, SimulationRng)>,
-    unit: &'a Liu,
-    sigma: f64,
     /// From where values are, as nearly all pilots find.
     walk: Walk<'a>,
     visit: &'a mut dyn FnMut(&Estimate),
@@ -74,7 +72,8 @@ impl Group for FromPilots<'_> {
         let walk = if self.walk.covers(&starts) {
             &self.walk
         } else {
-            wider = Walk::new(self.unit, self.sigma, self.setting, &starts);
+            let (unit, sigma) = main.parts();
+            wider = Walk::new(unit, sigma, self.setting, &starts);
             match &wider {
                 Some(wider) => wider,
                 None => return replicate_tallies(self.protocol, self.setting, first..first + N as u64, self.visit),
@@ -96,9 +95,8 @@ impl Group for FromPilots<'_> {
             users - pilot.users(users)?,
         )?;
         for (state, (found, main, _)) in states.into_iter().zip(lanes.iter()) {
-            let estimate = main.parts().0.estimate(state)?;
-            let estimate = if self.sigma == 1.0 { estimate } else { estimate.rescale(self.sigma)? };
-            (self.visit)(&PilotedEstimate::new(*found, estimate));
+            let (unit, sigma) = main.parts();
+            (self.visit)(&PilotedEstimate::new(*found, unit.estimate(state)?.rescale(sigma)?));
         }
         Ok(())
     }

@@ -15,14 +15,10 @@ impl InLanes for Liu {
         replications: Range<u64>,
         visit: &mut dyn FnMut(&LiuEstimate),
     ) -> Result<()> {
-        let Some(walk) = walk(self, 1.0, setting)? else {
-            return replicate_tallies(self, setting, replications, visit);
-        };
-        let mut visit = |estimate| {
-            visit(&estimate);
-            Ok(())
-        };
-        in_groups(replications, &mut FromOneStart { unit: self, walk, setting, visit: &mut visit })
+        match walk(self, 1.0, setting)? {
+            Some(walk) => in_groups(replications, &mut FromOneStart { unit: self, sigma: 1.0, walk, setting, visit }),
+            None => replicate_tallies(self, setting, replications, visit),
+        }
     }
 }
 
@@ -34,14 +30,10 @@ impl InLanes for Rescaled<Liu> {
         visit: &mut dyn FnMut(&LiuEstimate),
     ) -> Result<()> {
         let (unit, sigma) = self.parts();
-        let Some(walk) = walk(unit, sigma, setting)? else {
-            return replicate_tallies(self, setting, replications, visit);
-        };
-        let mut visit = |estimate: LiuEstimate| {
-            visit(&if sigma == 1.0 { estimate } else { estimate.rescale(sigma)? });
-            Ok(())
-        };
-        in_groups(replications, &mut FromOneStart { unit, walk, setting, visit: &mut visit })
+        match walk(unit, sigma, setting)? {
+            Some(walk) => in_groups(replications, &mut FromOneStart { unit, sigma, walk, setting, visit }),
+            None => replicate_tallies(self, setting, replications, visit),
+        }
     }
 }
 
@@ -77,9 +69,10 @@ pub(crate) fn in_groups(replications: Range<u64>, group: &mut impl Group) -> Res
 
 struct FromOneStart<'a> {
     unit: &'a Liu,
+    sigma: f64,
     walk: Walk<'a>,
     setting: &'a Setting<'a>,
-    visit: &'a mut dyn FnMut(LiuEstimate) -> Result<()>,
+    visit: &'a mut dyn FnMut(&LiuEstimate),
 }
 
 impl Group for FromOneStart<'_> {
@@ -91,6 +84,10 @@ impl Group for FromOneStart<'_> {
             |rows| streams.fill(rows),
             self.setting.users,
         )?;
-        states.into_iter().try_for_each(|state| (self.visit)(self.unit.estimate(state)?))
+        for state in states {
+            // At σ = 1 every bit stays.
+            (self.visit)(&self.unit.estimate(state)?.rescale(self.sigma)?);
+        }
+        Ok(())
     }
 }

@@ -149,8 +149,7 @@ impl<'a> Walk<'a> {
     fn settle(&self, group: &mut Group, words: &[u64], turn: &Turn) -> Result<()> {
         let Self { liu, sigma, setting, brackets } = self;
         let one = |position: f64| {
-            let question = liu.question.at(position)?;
-            let question = if *sigma == 1.0 { question } else { question.rescale(*sigma)? };
+            let question = liu.question.at(position)?.rescale(*sigma)?;
             let mut law = [0.0; 2];
             question.marginal(setting.model, setting.theta, &mut law);
             let p = law[1] / (law[0] + law[1]);

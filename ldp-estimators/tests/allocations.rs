@@ -6,7 +6,7 @@ use ldp_core::drive::{Summary, Tallies};
 use ldp_core::erased::{Fidelity, Setting, erase, erase_in_lanes};
 use ldp_core::model::Gaussian;
 use ldp_core::{Epsilon, Inference, IntervalKind, run};
-use ldp_estimators::{BitwisePilot, Liu, OneStage, Piloted, Rescaled, Share, ThreeStage, TwoStage};
+use ldp_estimators::{BitwisePilot, JosephOneRound, Liu, OneStage, Piloted, Rescaled, Share, ThreeStage, TwoStage};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::hint::black_box;
@@ -43,6 +43,7 @@ fn replications_allocate_nothing() {
     let liu = Rescaled::new(Liu::new(level, 0.0).unwrap(), 1.0).unwrap();
     let pilot = BitwisePilot::new(level, [0.0, 16.0], 1.0, Share::HALF).unwrap();
     let three_stage = ThreeStage::three_rounds(level, pilot.clone(), 1.0, Some(306)).unwrap();
+    let one_round = JosephOneRound::new(level, pilot.clone(), 1.0).unwrap();
     let joseph = Piloted::new(pilot, OneStage::new(level, 0.0).unwrap());
     let sign = || vec![IntervalKind::Exact, IntervalKind::Wald];
     use Fidelity::{Tally, Users};
@@ -51,6 +52,7 @@ fn replications_allocate_nothing() {
         ("one stage", erase(OneStage::new(level, 0.0).unwrap()), Tally, sign(), 1, 1000, 0),
         ("three stages", erase(three_stage.clone()), Tally, sign(), 1, 1000, 0),
         ("Joseph et al.", erase(joseph), Tally, sign(), 1, 1000, 0),
+        ("Joseph et al., one round", erase(one_round), Tally, vec![IntervalKind::Wald], 1, 1000, 0),
         ("liu", erase_in_lanes(liu), Tally, vec![IntervalKind::SelfNormalised], 16, 64, 0),
         ("two stages, users", erase(two_stage), Users, sign(), 1, 20, 0),
         ("liu, users", erase(liu), Users, vec![IntervalKind::SelfNormalised], 1, 20, 0),
