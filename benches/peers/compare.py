@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 import rows
-from side import LIE
+from side import LIE, TAU
 
 HERE = Path(__file__).resolve().parent
 ROUNDS, QUICK_ROUNDS = 9, 3
@@ -24,6 +24,8 @@ ROUNDS, QUICK_ROUNDS = 9, 3
 SURE = 4.9
 # The same for the values of timed calls, of which there are many more.
 SURE_TIMED = 6.0
+# What is expected of the reports that are timed: pluses of values from N(1/2, 1), and one of the categories.
+SHARES = {"signs": LIE + TAU * statistics.NormalDist().cdf(0.5), "categories": 1 / rows.CATEGORIES}
 # Every pool of threads that a library may open.
 ONE_THREAD = ["RAYON_NUM", "OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "NUMBA_NUM", "NUMEXPR_NUM", "VECLIB_MAXIMUM"]
 
@@ -128,6 +130,10 @@ class Comparison:
 
     def still_agrees(self, call, value):
         """What is timed is what was checked."""
+        if call.task in SHARES:
+            expected, users = SHARES[call.task], call.sizes[0]
+            if abs(value[0] - expected) > SURE_TIMED * (expected * (1 - expected) / users) ** 0.5:
+                raise Failed(f"{call.side}, {call.task} {call.sizes}: a share of {value[0]} while timed, expected {expected}")
         if call.task in ("two-stage-users", "two-stage-counts"):
             exact = self.value(rows.Call("ours", "two-stage-risk", call.sizes[:2]))[0]
             # Of few replications the error itself is little known: the larger of it and that of a normal estimate.

@@ -1,6 +1,8 @@
 """Protocols and reports in numpy, as researchers write them: vectorised over users, or over replications where users wait for
 each other. The generator is numpy's default one (PCG64), which is not a cryptographic one. Level 1, standard deviation 1."""
 
+from functools import partial
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -154,7 +156,19 @@ def three_stage_users(users, taken, first, times, seed):
     return seconds, scaled_mse(estimates, FAR, users)
 
 
-def liu(users, times, seed):
+def drawn_users(rng, shape):
+    """What users say when asked: every value drawn, and every lie."""
+    x, lies = rng.normal(THETA, 1.0, shape), rng.random(shape) < LIE
+    return lambda step, q: (x[step] >= q) ^ lies[step]
+
+
+def drawn_reports(rng, shape):
+    """The same without values: a report is as likely as the guess makes it."""
+    words = rng.random(shape)
+    return lambda step, q: words[step] < LIE + TAU * ndtr(THETA - q)
+
+
+def liu(drawn, users, times, seed):
     """The sequential median, replications a thousand at once: the estimates alone, without the sums of an interval."""
     rng = np.random.default_rng(seed)
     block, at_once = 256, 1000
@@ -163,10 +177,9 @@ def liu(users, times, seed):
         q, total = np.zeros(times), np.zeros(times)
         for begin in range(0, users, block):
             part = steps[begin : begin + block]
-            x = rng.normal(THETA, 1.0, (len(part), times))
-            lies = rng.random((len(part), times)) < LIE
+            says = drawn(rng, (len(part), times))
             for i, step in enumerate(part):
-                q += np.where((x[i] >= q) ^ lies[i], step, -step)
+                q += np.where(says(i, q), step, -step)
                 total += q
         return total / users
 
@@ -189,7 +202,8 @@ if __name__ == "__main__":
             "two-stage-counts": two_stage_counts,
             "two-stage-risk": lambda users, first, seed: timed(scipy_side.two_stage_risk, users, first, THETA),
             "three-stage-users": three_stage_users,
-            "liu": liu,
+            "liu": partial(liu, drawn_users),
+            "liu-reports": partial(liu, drawn_reports),
             "program": lambda cells, seed: scipy_side.program(cells),
         }
     )

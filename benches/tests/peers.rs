@@ -48,7 +48,7 @@ fn all_sides_agreed() {
     let results = results();
     for check in &results.checks {
         assert!((check.value - check.expected).abs() <= check.tolerance, "{check:?}");
-        assert!(check.tolerance < check.expected, "{check:?} would pass anything");
+        assert!(check.tolerance <= 0.01 * check.expected, "{check:?} would pass too much");
     }
     for side in ["ours", "numpy", "opendp-rust", "opendp", "pure-ldp", "multi-freq-ldpy"] {
         assert!(results.checks.iter().any(|check| check.side == side), "{side} was not checked");
@@ -61,8 +61,8 @@ fn every_version_is_pinned() {
     let pins: Vec<&str> = pins.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     assert!(pins.iter().all(|line| line.split("==").count() == 2), "{pins:?}");
     for (name, version) in &results().versions {
-        let of_python = pins.iter().any(|line| line.starts_with(&format!("{name}==")));
-        assert!(!of_python || pins.contains(&&*format!("{name}=={version}")), "{name} {version} is not what is pinned");
+        let elsewhere = ["Python", "rustc", "opendp (Rust)"].contains(&&**name);
+        assert!(elsewhere || pins.contains(&&*format!("{name}=={version}")), "{name} {version} is not what is pinned");
     }
 }
 

@@ -91,7 +91,8 @@ mod tests {
         let mse = kernel("two-stage", 20_000).unwrap() / 20_000.0;
         assert!((10_000.0 * mse - 7.813).abs() < 0.5, "{mse}");
         let mse = kernel("liu", 16 * 20_000).unwrap() / 16.0;
-        assert!((20_000.0 * mse - 8.7).abs() < 16.0, "{mse}");
+        // Sixteen replications: n·MSE is 8.7, and its standard error 3.
+        assert!((0.8..24.7).contains(&(20_000.0 * mse)), "{mse}");
     }
 
     #[test]

@@ -68,16 +68,17 @@ pub fn section(results: &Results) -> String {
     let mut out = format!("{BEGIN}\n");
     let _ = writeln!(
         out,
-        "How long the same work takes elsewhere, in multiples of our time (below 1: faster than ours): medians of {} interleaved\n\
-         rounds on one core of {}, {}, made by `benches/peers/run`. «Every user» draws every value, «counts» draws\n\
-         sufficient counts. [What each side does, ranges, accuracies and versions](benches/peers/results.md).\n",
+        "How long it takes elsewhere, in multiples of our time (below 1: faster than ours): medians of {} interleaved rounds on one\n\
+         core of {}, {}, made by `benches/peers/run`. Bold where the other side does the same; else it has the same\n\
+         answer from other work: «every user» draws every value, «counts» draws sufficient counts.\n\
+         [What each side does, ranges, accuracies and versions](benches/peers/results.md).\n",
         results.rounds, results.cpu, results.date
     );
     out.push_str("| work | ours | others, times as long |\n|---|---|---|\n");
     for row in &results.rows {
         let Some((ours, others)) = row.split() else { continue };
         let others: Vec<String> = others.iter().filter(|entry| entry.kind != Kind::Own).map(multiple).collect();
-        let others = if others.is_empty() { "none reaches this size".into() } else { others.join("; ") };
+        let others = if others.is_empty() { "not compared".into() } else { others.join("; ") };
         let _ = writeln!(out, "| {} | {} per {} | {others} |", row.short, duration(ours.seconds.median), row.unit);
     }
     let _ = writeln!(out, "{END}");
@@ -88,7 +89,8 @@ fn multiple(entry: &Entry) -> String {
     let times = entry.ratio.map_or_else(String::new, |spread| ratio(spread.median));
     match entry.kind {
         Kind::Floor => format!("({} {times})", entry.name),
-        Kind::Same | Kind::Other | Kind::Own => format!("{} **{times}**", entry.name),
+        Kind::Same => format!("{} **{times}**", entry.name),
+        Kind::Other | Kind::Own => format!("{} {times}", entry.name),
     }
 }
 
@@ -131,10 +133,10 @@ mod tests {
     fn the_section_replaces_itself_alone() {
         let section = section(&example());
         assert!(section.contains("| Reports | 1.00 ns per value | numpy **6.00**; (sum 0.500) |\n"), "{section}");
-        assert!(section.contains("| Risk | 2.00 ms per answer | numpy & co **6,000** |\n"), "{section}");
-        let readme = format!("# ldp\n\n{BEGIN}\nold\n{END}\n\nmore\n");
+        assert!(section.contains("| Risk | 2.00 ms per answer | numpy & co 6,000 |\n"), "{section}");
+        let readme = format!("# ldp\n\n{BEGIN}\nyesterday\n{END}\n\nmore\n");
         let made = readme_with(&readme, &section).unwrap();
-        assert!(made.starts_with("# ldp\n\n<!--") && made.ends_with("-->\n\nmore\n") && !made.contains("old"));
+        assert!(made.starts_with("# ldp\n\n<!--") && made.ends_with("-->\n\nmore\n") && !made.contains("yesterday"));
         assert_eq!(readme_with(&made, &section), Some(made.clone()));
         assert_eq!(readme_with("# ldp\n", &section), None);
         assert_eq!(readme_with(&format!("{END} {BEGIN}"), &section), None);

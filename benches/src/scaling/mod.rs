@@ -90,6 +90,7 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread::sleep;
     use std::time::Duration;
 
@@ -116,14 +117,17 @@ mod tests {
 
     #[test]
     fn without_a_benchmark_the_smallest_size_runs_alone() {
+        static RUNS: AtomicUsize = AtomicUsize::new(0);
         let at = |size| {
             Ok(Work::new(1, move || {
                 assert_eq!(size, 1);
+                RUNS.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }))
         };
         let other = |_| -> Result<Work> { panic!("not asked for") };
         let options = Options::parse(["sleep".to_owned()]).unwrap();
         fit_all(&[Case { at, ..CASE }, Case { name: "cells/certify", at: other, ..CASE }], &options).unwrap();
+        assert_eq!(RUNS.load(Ordering::Relaxed), 1);
     }
 }

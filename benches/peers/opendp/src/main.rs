@@ -23,14 +23,14 @@ fn reports(values: &[f64]) -> Fallible<Vec<bool>> {
     values.iter().map(|x| response.invoke(&(*x >= 0.0))).collect()
 }
 
-/// Values around 1/2, evenly spread over four: their order does not matter to anyone.
+/// Values evenly spread, as many of them at or above 0 as of N(1/2, 1): nothing else about them matters.
 fn values(users: usize) -> Vec<f64> {
     let mut state = 1u64;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    (0..users).map(|_| 4.0 * next() - 1.5).collect()
+    (0..users).map(|_| next() - 0.308_537_538_725_986_9).collect()
 }
 
 fn answer(line: &str, kept: &mut Vec<f64>) -> Result<serde_json::Value, String> {

@@ -1,7 +1,7 @@
 //! Sign reports of a slice of values, and the sum of the same slice.
 
 use super::{Outcome, timed};
-use benches::{epsilon, question};
+use benches::{epsilon, question, unrolled_sum};
 use ldp_core::model::{Gaussian, Model};
 use ldp_core::packed::CipherRng;
 use ldp_core::{Bits, Counts, Pack};
@@ -11,16 +11,19 @@ use rand::{RngExt, SeedableRng};
 
 /// Values from N(1/2, 1), drawn once for as long as tasks are of the same size; and categories.
 #[derive(Default)]
-pub struct Values(Vec<f64>, Vec<f64>);
+pub struct Values {
+    drawn: Vec<f64>,
+    categories: (u64, Vec<f64>),
+}
 
 impl Values {
     fn of(&mut self, users: u64, seed: u64) -> Outcome<&[f64]> {
-        if self.0.len() as u64 != users {
+        if self.drawn.len() as u64 != users {
             let model = Gaussian::new(1.0)?;
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-            self.0 = (0..users).map(|_| model.sample(0.5, &mut rng)).collect();
+            self.drawn = (0..users).map(|_| model.sample(0.5, &mut rng)).collect();
         }
-        Ok(&self.0)
+        Ok(&self.drawn)
     }
 
     /// The share of ones among the reports.
@@ -32,15 +35,16 @@ impl Values {
 
     /// The share of the first category among the reports, with every category as common.
     pub fn categories(&mut self, users: u64, k: u64, seed: u64) -> Outcome<(f64, Vec<f64>)> {
-        if self.1.len() as u64 != users {
+        let (of, values) = &mut self.categories;
+        if (*of, values.len() as u64) != (k, users) {
             let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-            self.1 = (0..users).map(|_| rng.random_range(0..k) as f64).collect();
+            (*of, *values) = (k, (0..users).map(|_| rng.random_range(0..k) as f64).collect());
         }
-        let (seconds, tally) = timed(|| counts(&self.1, k))?;
+        let (seconds, tally) = timed(|| counts(values, k))?;
         Ok((seconds, vec![tally.counts()[0] as f64 / users as f64]))
     }
 
-    /// The mean of the values by eight running sums: how fast a slice can be read at all.
+    /// The mean of the values by running sums: how fast a slice can be read at all.
     pub fn sum(&mut self, users: u64, seed: u64) -> Outcome<(f64, Vec<f64>)> {
         let values = self.of(users, seed)?;
         let (seconds, sum) = timed(|| Ok(unrolled_sum(values)))?;
@@ -80,28 +84,4 @@ fn ones(values: &[f64]) -> Outcome<u64> {
     let mut reports = Vec::new();
     question().privatize_packed(values, &mut rng, &mut reports);
     Ok(Bits::of_packed(&reports, values.len() as u64)?.ones())
-}
-
-fn unrolled_sum(values: &[f64]) -> f64 {
-    let (eights, rest) = values.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for eight in eights {
-        for (sum, value) in sums.iter_mut().zip(eight) {
-            *sum += value;
-        }
-    }
-    sums.iter().chain(rest).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sum_leaves_nothing_out() {
-        let values: Vec<f64> = (0..100).map(f64::from).collect();
-        for n in [0, 1, 7, 8, 9, 100] {
-            assert_eq!(unrolled_sum(&values[..n]), (n * n.saturating_sub(1) / 2) as f64);
-        }
-    }
 }
