@@ -1,5 +1,5 @@
-//! The hot paths: one normal value, one privatised value, one simulated user, one round, one step in lanes. Packed reports and drawn tallies
-//! have files of their own.
+//! The hot paths: one normal value, one privatised value, one simulated user, one round, one step in lanes. Packed reports and
+//! drawn tallies have files of their own.
 //!
 //! Read them as ratios within one run. Every name says which generator drew.
 

@@ -1,7 +1,8 @@
 //! The sequential quantile from a pilot, over many replications side by side.
 //!
 //! The pilots of a group of replications are drawn one after another, then all go on in lanes, each from its own start and with
-//! its own generator as the pilot has left it. These generators are stepped one by one, which takes about a nanosecond a user, and no more to understand.
+//! its own generator as the pilot has left it. These generators are stepped one by one, which takes about a nanosecond a user and
+//! nothing more to understand.
 
 use crate::liu::{Liu, LiuEstimate, LiuFromPilot};
 use crate::liu_lanes::{Group, in_groups};
