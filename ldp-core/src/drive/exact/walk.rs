@@ -240,7 +240,8 @@ impl<E: Countable, M: Cdf + Sync + ?Sized> Walk<'_, E, M> {
             what: "an exact sum over this round",
             needs: "fewer tallies; simulate the protocol instead",
         };
-        // Told before the draws, which may take long.
+        // Drawn is a round that most of the probability comes through, which is the first. Told before the draws, which may take
+        // long.
         if weight < 0.5 {
             return Err(refused);
         }
