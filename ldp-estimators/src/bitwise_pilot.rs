@@ -48,9 +48,11 @@ impl Share {
 /// interval each time; where it stops, the largest multiple of $2^j$ in the interval with one of the two commonest
 /// residues is the pilot estimate.
 ///
-/// - The finest scale is $2^{\lfloor\log_2\sigma\rfloor}$. The coarsest must be so coarse that at most four of its
-///   multiples lie in the range, else a residue would not name one of them; the range is rounded down to such a
-///   multiple at its low end, so that every mean in it can be found.
+/// - The finest scale is $2^{\lfloor\log_2\sigma\rfloor}$. At the coarsest, $W$, the range is rounded outwards to multiples
+///   of it, $[aW, bW]$, and $b - a \le 2$: of a mean near `low` half of the values lie in the cell below $aW$, of one near
+///   `high` half may lie in the cell above $bW$, and the residues of all these cells, $a-1, \dots, b$, must differ. Every
+///   finer scale has such an interval of two of its cells.
+/// - What is found beyond the range is moved to its end, which is nearer to every mean in it.
 /// - No scale can pass unless $0.52k + \psi < k$: fewer users are refused, with the smallest number that would do. That is
 ///   where a scale *can* pass, not where the pilot is good: at ε = 1 in [0, 128] it takes about twice as many users
 ///   before it rarely ends far off. How rarely, [`law`](Self::law) says.
@@ -250,16 +252,20 @@ impl BitwisePilot {
         match scales.into_iter().try_fold(self.whole(), down) {
             ControlFlow::Break(found) => found,
             // Only without a finest scale, which always ends the descent.
-            ControlFlow::Continue([low, _]) => PilotEstimate { value: low, scale: self.finest },
+            ControlFlow::Continue([low, _]) => self.found(low, self.finest),
         }
     }
 
-    /// The range, from a multiple of the coarsest scale on.
+    /// The range between multiples of the coarsest scale: values near its ends lie on both sides of them.
     pub(crate) fn whole(&self) -> [f64; 2] {
+        let coarsest = self.finest + self.scales as i32 - 1;
+        outwards(self.range, coarsest).map(|multiple| multiple * exp2(coarsest))
+    }
+
+    /// The estimate from a place that the descent has found.
+    fn found(&self, place: f64, scale: i32) -> PilotEstimate {
         let [low, high] = self.range;
-        // Divisions and products by powers of two are exact.
-        let coarsest = exp2(self.finest + self.scales as i32 - 1);
-        [(low / coarsest).floor() * coarsest, high]
+        PilotEstimate { value: place.clamp(low, high), scale }
     }
 
     /// Whether the largest debiased count of a scale is so large that the descent goes on.
@@ -281,8 +287,8 @@ impl BitwisePilot {
             }
         }
         let leads = |residue| residue == first || residue == second;
-        let value = last_multiple(interval, exponent, leads).unwrap_or(interval[0]);
-        ControlFlow::Break(PilotEstimate { value, scale: exponent })
+        let place = last_multiple(interval, exponent, leads).unwrap_or(interval[0]);
+        ControlFlow::Break(self.found(place, exponent))
     }
 }
 
@@ -350,11 +356,20 @@ pub(crate) fn floor_log2(x: f64) -> i32 {
     libm::ilogb(x)
 }
 
-/// The fewest scales whose coarsest has at most four multiples in the range.
-fn fewest_scales([low, high]: [f64; 2], finest: i32) -> u32 {
+/// The numbers of the multiples of $2^j$ next to the range, on its outside. Division by a power of two is exact.
+fn outwards([low, high]: [f64; 2], exponent: i32) -> [f64; 2] {
+    let width = exp2(exponent);
+    [(low / width).floor(), (high / width).ceil()]
+}
+
+/// The fewest scales at whose coarsest no two places in the range have values of the same residue.
+///
+/// Values of means in $[aW, bW]$ lie in the cells $a-1, \dots, b$: four different residues if $b - a \le 2$. One more, and the
+/// cell below the range has the residue of its last one. A scale as wide as the range is coarse enough wherever it lies.
+fn fewest_scales(range: [f64; 2], finest: i32) -> u32 {
     let ambiguous = |scales: u32| {
-        let width = exp2(finest + scales as i32 - 1);
-        (high / width).floor() - (low / width).floor() > 3.0
+        let [first, last] = outwards(range, finest + scales as i32 - 1);
+        last - first > 2.0
     };
     (1..).find(|&scales| !ambiguous(scales)).unwrap_or(1)
 }
@@ -394,7 +409,7 @@ impl TryFrom<RawEstimate> for PilotEstimate {
 }
 
 impl PilotEstimate {
-    /// The place found, a multiple of 2 to the [`scale`](Self::scale).
+    /// The place found: a multiple of 2 to the [`scale`](Self::scale), or the end of the range if that lies beyond it.
     #[must_use]
     pub fn value(&self) -> f64 {
         self.value
@@ -427,11 +442,8 @@ impl StagedEstimator for BitwisePilot {
         self.digest((), answers.iter())
     }
 
-    /// Of the place found. Every scale may go on from the very end of the interval that the coarser one left: beyond the
-    /// range by $2^j$ at the coarsest, and half as much more at each one after it.
     fn range(&self, _: u64) -> Option<[f64; 2]> {
-        let [low, high] = self.whole();
-        Some([low, high + exp2(self.finest + self.scales as i32)])
+        Some(self.range)
     }
 
     fn outcomes<M: Cdf + ?Sized>(

@@ -23,7 +23,8 @@ pub fn mean(level: f64, [low, high]: [f64; 2], finest: i32, beta: f64, counts: &
         (-far..=far).filter(|&c| interval[0] <= c as f64 * width(j) && c as f64 * width(j) <= interval[1]).collect()
     };
     let mut j = finest + scales - 1;
-    let mut interval = [(low / width(j)).floor() * width(j), high];
+    // The multiples of the coarsest scale around the range.
+    let mut interval = [(low / width(j)).floor() * width(j), (high / width(j)).ceil() * width(j)];
     while j >= finest {
         let (k, h) = histogram(j);
         let psi = (level + 4.0) / (level * 2f64.sqrt()) * (k * (8.0 * f64::from(scales) / beta).ln()).sqrt();
@@ -41,7 +42,8 @@ pub fn mean(level: f64, [low, high]: [f64; 2], finest: i32, beta: f64, counts: &
     let (_, h) = histogram(j);
     let top = &order(&h)[..2];
     let last = inside(interval, j).into_iter().rev().find(|c| top.contains(&c.rem_euclid(4)));
-    last.map_or(interval[0], |c| c as f64 * width(j))
+    // A place beyond the range is farther from every mean in it than its end.
+    last.map_or(interval[0], |c| c as f64 * width(j)).max(low).min(high)
 }
 
 /// EstVar as it is written: the exponent of the smallest scale above which every scale is concentrated.
