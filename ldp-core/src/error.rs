@@ -132,6 +132,22 @@ pub enum Error {
         /// Reports to be added.
         times: u64,
     },
+    /// A parameter so far from zero that numbers beside it are too far apart for the cuts of a mechanism.
+    #[error(
+        "theta {} is too far from zero: numbers there are {} apart, and rounding of its cuts would cost the mechanism {} of its \
+         information, more than {most:e}",
+        Short(*theta), Short(*apart), Short(*lost)
+    )]
+    Coarse {
+        /// The parameter.
+        theta: f64,
+        /// How far it is to the next number.
+        apart: f64,
+        /// What rounding costs, relative to the information; 1 where nothing is left between two cuts.
+        lost: f64,
+        /// What it may cost.
+        most: f64,
+    },
     /// A family whose score does not average to zero: it has no Fisher information in the usual sense.
     #[error("the family is not regular at theta {}: its score has mean {} instead of 0", Short(*theta), Short(*mean_score))]
     NotRegular {

@@ -12,6 +12,13 @@ pub(crate) trait ScoreLaw {
     /// Probability and slope of the set where the score is at least `level`.
     fn tail(&self, level: f64) -> Tail;
 
+    /// The same, and how far the scores at which the set was cut may be from the level, by rounding of values and scores.
+    ///
+    /// Zero where there are finitely many scores, all of them known.
+    fn blurred(&self, level: f64) -> (Tail, f64) {
+        (self.tail(level), 0.0)
+    }
+
     /// $P(s < \ell)$, which a difference from one would lose where it is small.
     fn rest(&self, level: f64) -> f64;
 
@@ -31,9 +38,12 @@ pub(crate) struct Tail {
     pub slope: f64,
 }
 
-/// The information of a value at θ, which must be positive and finite: in its root everything else is measured.
+/// Informations outside of these would leave the range of numbers with all their digits when they are multiplied and divided.
+const USABLE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
+
+/// The information of a value at θ, in whose root everything else is measured.
 pub(crate) fn informative(information: f64) -> Result<f64> {
-    let usable = information > 0.0 && information.is_finite();
-    require(usable, "the information of a value", "positive and finite", information)?;
+    const REQUIREMENT: &str = "positive and finite, from 1e-280 to 1e280";
+    require(USABLE.contains(&information), "the information of a value", REQUIREMENT, information)?;
     Ok(information)
 }

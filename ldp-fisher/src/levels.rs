@@ -5,8 +5,11 @@ use ldp_core::Result;
 use ldp_core::model::{Cdf, Score, Support};
 use ldp_core::special::least;
 
-/// How often an interval is halved: 2⁻⁸⁰ of a cell of the grid is below rounding.
-const HALVINGS: u32 = 80;
+/// Steps of a golden section: it settles height, of which half the digits of the place are enough.
+const SECTIONS: u32 = 80;
+
+/// What a model may have lost of a score by rounding, in units and relative to it.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// Up to so many whole numbers are looked at one by one.
 const ENUMERATED: f64 = 2048.0;
@@ -53,11 +56,6 @@ impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
         Ok(levels)
     }
 
-    /// The family.
-    pub fn model(&self) -> &'a M {
-        self.model
-    }
-
     /// The parameter.
     pub fn theta(&self) -> f64 {
         self.theta
@@ -69,8 +67,9 @@ impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
     }
 
     /// The score of a value, in units; at a kink the one on its right, because cells are closed on the left.
+    #[inline]
     fn score(&self, x: f64) -> f64 {
-        let x = if self.kinks.contains(&x) { x.next_up() } else { x };
+        let x = if self.kinks.contains(&x) { beside(x, 1.0 / self.unit) } else { x };
         self.model.score(self.theta, x) / self.unit
     }
 
@@ -114,18 +113,38 @@ impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
         if left < 0.0 && right > 0.0 {
             if same(0.0) { left = 0.0 } else { right = 0.0 }
         }
-        if right == 0.0 && same(-f64::MIN_POSITIVE) {
+        // Nearer to zero than that a model cannot tell numbers from it.
+        if right == 0.0 && same(-f64::EPSILON * (f64::EPSILON / self.unit)) {
             return right;
         }
-        for _ in 0..HALVINGS {
+        // Down to neighbouring numbers: halving ends by itself.
+        loop {
             let middle = left + 0.5 * (right - left);
             let middle = if self.whole { middle.floor() } else { middle };
             if middle <= left || middle >= right {
-                break;
+                return right;
             }
             if same(middle) { left = middle } else { right = middle }
         }
-        right
+    }
+
+    /// Probability and slope of a level set, and a look at its ends.
+    fn set_tail(&self, level: f64, mut end: impl FnMut(f64)) -> Tail {
+        let mut tail = Tail::default();
+        self.each(level, |low, high| {
+            tail.mass += self.model.mass(self.theta, low, high);
+            tail.slope += self.model.mass_dtheta(self.theta, low, high);
+            [low, high].into_iter().for_each(&mut end);
+        });
+        Tail { mass: tail.mass.min(1.0), slope: tail.slope / self.unit }
+    }
+
+    /// How much the score changes between the end of a level set and the number before it: nothing in between was looked at.
+    /// Between two whole numbers there is nothing, and a score that jumps at a kink does so there.
+    fn jump(&self, end: f64) -> f64 {
+        let before = end.next_down();
+        let nothing = !end.is_finite() || self.kinks.contains(&end) || (self.whole && end - before <= 1.0);
+        if nothing { 0.0 } else { (self.score(end) - self.score(before)).abs() }
     }
 
     /// Between three points of which the middle one has the highest or lowest score there may be a higher or lower one.
@@ -155,12 +174,13 @@ impl<'a, M: Cdf + Score + ?Sized> Levels<'a, M> {
 
 impl<M: Cdf + Score + ?Sized> ScoreLaw for Levels<'_, M> {
     fn tail(&self, level: f64) -> Tail {
-        let mut tail = Tail::default();
-        self.each(level, |low, high| {
-            tail.mass += self.model.mass(self.theta, low, high);
-            tail.slope += self.model.mass_dtheta(self.theta, low, high);
-        });
-        Tail { mass: tail.mass.min(1.0), slope: tail.slope / self.unit }
+        self.set_tail(level, |_| ())
+    }
+
+    fn blurred(&self, level: f64) -> (Tail, f64) {
+        let mut jump = 0.0;
+        let tail = self.set_tail(level, |end| jump = self.jump(end).max(jump));
+        (tail, jump + ROUNDING * (1.0 + level.abs()))
     }
 
     fn rest(&self, level: f64) -> f64 {
@@ -209,7 +229,7 @@ fn peak(mut low: f64, mut high: f64, height: &dyn Fn(f64) -> f64) -> f64 {
     let ratio = 0.5 * (5f64.sqrt() - 1.0);
     let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
     let (mut at_left, mut at_right) = (height(left), height(right));
-    for _ in 0..HALVINGS {
+    for _ in 0..SECTIONS {
         if at_left < at_right {
             (low, left, at_left) = (left, right, at_right);
             right = low + ratio * (high - low);
@@ -221,6 +241,11 @@ fn peak(mut low: f64, mut high: f64, height: &dyn Fn(f64) -> f64) -> f64 {
         }
     }
     low + 0.5 * (high - low)
+}
+
+/// A number just above another. Beside zero the next one is so small that a model cannot tell it from zero.
+fn beside(x: f64, width: f64) -> f64 {
+    x.next_up().max(x + f64::EPSILON * width)
 }
 
 /// Points of the support, increasing, and which of them are kinks.
@@ -235,7 +260,8 @@ fn grid<M: Cdf + Score + ?Sized>(model: &M, theta: f64) -> (Vec<f64>, Vec<f64>) 
     let kinks = match model.support(theta) {
         Support::Interval { low, high, kinks } => {
             points.extend([low, high]);
-            points.extend(kinks.iter().flat_map(|&kink| [kink.next_down(), kink]));
+            let width = model.information(theta).sqrt().recip();
+            points.extend(kinks.iter().flat_map(|&kink| [-beside(-kink, width), kink]));
             kinks
         }
         Support::Whole { first, last } => {
@@ -294,6 +320,16 @@ mod tests {
         assert_eq!(levels.set(0.3), [(5.0, f64::INFINITY)]);
         assert_eq!(levels.tail(0.3), Tail { mass: 0.5, slope: 0.5 });
         assert!(!levels.enumerated());
+        // At zero half the next number rounds to zero: there are two scores nevertheless.
+        for scale in [0.4, 3.0, 1e80] {
+            let laplace = Laplace::new(scale).unwrap();
+            let levels = Levels::new(&laplace, 0.0).unwrap();
+            assert_eq!(
+                (levels.scores(), levels.set(-0.3), levels.set(0.3)),
+                (vec![-1.0, 1.0], vec![(0.0, f64::INFINITY)], vec![(0.0, f64::INFINITY)])
+            );
+            assert!(levels.blurred(0.3).1 < 1e-14);
+        }
         let levels = Levels::new(&Poisson, 2.5).unwrap();
         assert!(levels.enumerated());
         // The score of k is (k/θ − 1), in units of 1/√θ.

@@ -19,6 +19,7 @@ mod black_box;
 mod bounds;
 mod density;
 mod exact;
+mod home;
 mod information;
 mod integrate;
 mod law;

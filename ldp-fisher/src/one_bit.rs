@@ -1,5 +1,6 @@
 //! The best mechanism with two reports.
 
+use crate::home::Home;
 use crate::law::{ScoreLaw, Tail};
 use crate::levels::Levels;
 use ldp_core::model::{Cdf, Score};
@@ -84,7 +85,8 @@ impl OneBit {
 /// best t of the grid is improved by halving on that sign, to full precision, where comparing informations would stop
 /// at half the digits.
 pub fn one_bit<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon) -> Result<OneBit> {
-    let family = Family::new(model, theta, epsilon)?;
+    let home = Home::new(model, theta)?;
+    let family = Family::new(home.levels()?, epsilon);
     let levels = family.levels.scores();
     let worth: Vec<f64> = levels.iter().map(|&level| family.information(level)).collect();
     let largest = worth.iter().copied().fold(0.0, f64::max);
@@ -103,10 +105,18 @@ pub fn one_bit<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon)
         let (low, high) = (levels[i.saturating_sub(1)], levels[(i + 1).min(levels.len() - 1)]);
         better(family.response(levels[i]), family.improve(low, high))
     });
-    found.reduce(better).ok_or(Error::Uninformative)
+    let best = found.reduce(better).ok_or(Error::Uninformative)?;
+    let moved = OneBit {
+        information: home.information(best.information),
+        score: best.score * home.unit(),
+        probability: best.probability,
+        set: best.set.iter().map(|&(low, high)| (home.point(low), home.point(high))).collect(),
+    };
+    home.keeps(family.moved(model, theta, &moved.set, home.unit()), best.information)?;
+    Ok(moved)
 }
 
-/// A family at a parameter and the level of the response.
+/// A family, its score in units, at a parameter and the level of the response.
 struct Family<'a, M: ?Sized> {
     levels: Levels<'a, M>,
     tau: f64,
@@ -115,16 +125,15 @@ struct Family<'a, M: ?Sized> {
 }
 
 impl<'a, M: Cdf + Score + ?Sized> Family<'a, M> {
-    fn new(model: &'a M, theta: f64, epsilon: Epsilon) -> Result<Self> {
-        let gap = (0.5 * epsilon.value()).cosh().powi(-2);
-        Ok(Self { levels: Levels::new(model, theta)?, tau: epsilon.tau(), gap })
+    fn new(levels: Levels<'a, M>, epsilon: Epsilon) -> Self {
+        Self { levels, tau: epsilon.tau(), gap: (0.5 * epsilon.value()).cosh().powi(-2) }
     }
 
     /// The randomised response of a level set.
     fn response(&self, level: f64) -> OneBit {
         OneBit {
             information: self.information(level),
-            score: level * self.levels.unit(),
+            score: level,
             probability: self.levels.tail(level).mass,
             set: self.levels.set(level),
         }
@@ -133,7 +142,20 @@ impl<'a, M: Cdf + Score + ?Sized> Family<'a, M> {
     /// Its information.
     fn information(&self, level: f64) -> f64 {
         let Tail { mass, slope } = self.levels.tail(level);
-        4.0 * (self.tau * slope * self.levels.unit()).powi(2) / self.spread(mass, self.levels.rest(level))
+        4.0 * (self.tau * slope).powi(2) / self.spread(mass, self.levels.rest(level))
+    }
+
+    /// The information of a set at another parameter, where a unit of score is `unit`.
+    fn moved(&self, model: &M, theta: f64, set: &[(f64, f64)], unit: f64) -> f64 {
+        let (mut mass, mut slope, mut rest, mut left) = (0.0, 0.0, 0.0, f64::NEG_INFINITY);
+        for &(low, high) in set {
+            mass += model.mass(theta, low, high);
+            slope += model.mass_dtheta(theta, low, high) / unit;
+            rest += model.mass(theta, left, low);
+            left = high;
+        }
+        rest += model.mass(theta, left, f64::INFINITY);
+        4.0 * (self.tau * slope).powi(2) / self.spread(mass, rest)
     }
 
     /// $1 - \tau^2(1 - 2P)^2$ without cancellation, from P and 1 − P.

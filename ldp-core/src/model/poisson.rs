@@ -21,6 +21,9 @@ use rand_distr::{Distribution, StandardNormal};
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Poisson;
 
+/// Up to here every whole number is an `f64`.
+const NUMBERED: f64 = (1u64 << 53) as f64;
+
 /// How many counts are possible below `x`, as an `f64`.
 fn counts_below(x: f64) -> f64 {
     x.max(0.0).ceil()
@@ -60,7 +63,16 @@ impl Cdf for Poisson {
     }
 
     fn cdf_dtheta(&self, theta: f64, x: f64) -> f64 {
-        if x > 0.0 && x < f64::INFINITY { -ln_pmf(theta, counts_below(x) - 1.0).exp() } else { 0.0 }
+        let k = counts_below(x);
+        if !(k > 0.0 && k < f64::INFINITY) {
+            return 0.0;
+        }
+        // −p(k − 1). Where there is no such number beside k any more, from p(k): the quotient of the two is k/θ.
+        if k <= NUMBERED {
+            -ln_pmf(theta, k - 1.0).exp()
+        } else {
+            -((k / theta).min(f64::MAX) * ln_pmf(theta, k).exp())
+        }
     }
 
     fn mass(&self, theta: f64, low: f64, high: f64) -> f64 {
@@ -86,7 +98,8 @@ impl Score for Poisson {
     }
 
     fn score(&self, theta: f64, x: f64) -> f64 {
-        x / theta - 1.0
+        // The difference first: neighbouring counts at a mean of 1e15 have quotients that are the same number.
+        (x - theta) / theta
     }
 
     fn information(&self, theta: f64) -> f64 {

@@ -194,6 +194,11 @@ for a in (0.5, 1.0, 2.5, 10.0, 33.3, 1e3, 1e6, 1e9, 1e12):
             waits.append((a, x))
 waits += [(1.0, 1e-10), (3.0, 1e-5), (5.0, 60.0), (100.0, 200.0), (100.0, 20.0), (1e6, 1.02e6)]
 table["gamma_tails"] = [entry(w, *gamma_tails(*w)) for w in waits]
+# Here a·u has as many digits before the point as the shape.
+mp.dps = 90
+large = [(a, a + z * a**0.5) for a in (501.0, 713.0, 7001.0, 1e5, 1e6, 1e10, 1e12, 1e15, 1e16, 1e20, 1e30) for z in (-7, -2.3, 0.4, 3, 6)]
+table["gamma_tails_large"] = [entry(w, *gamma_tails(*w)) for w in large]
+mp.dps = 50
 numbers = [1e-10, 0.1, 0.5, 1.25, 1.75, 2.5, 3.0, 7.7, 20.0, 171.5, 1e4, 1e8, 1e12, 1e15, 1e100]
 table["ln_gamma"] = [entry([x], loggamma(mpf(x))) for x in numbers]
 

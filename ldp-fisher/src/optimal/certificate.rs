@@ -5,7 +5,7 @@ use super::intervals;
 use super::proof::{proved, search};
 use super::response::Response;
 use crate::exact;
-use crate::levels::Levels;
+use crate::home::Home;
 use ldp_core::error::require;
 use ldp_core::model::{Cdf, Score};
 use ldp_core::{Epsilon, Error, FiniteChannel, Mechanism, Result};
@@ -90,8 +90,8 @@ impl Certificate {
         }
         let bound = match &self.beta {
             Some(beta) => {
-                let levels = Levels::new(model, self.theta)?;
-                in_units_of_theta(&levels, proved(&levels, beta, self.epsilon)?)
+                let home = Home::new(model, self.theta)?;
+                upwards(home.information(proved(&home.levels()?, beta, self.epsilon)?))
             }
             None => model.information(self.theta),
         };
@@ -130,11 +130,12 @@ pub(super) fn usable(epsilon: f64) -> Result<Epsilon> {
 /// infinite.
 pub fn certify<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon) -> Result<Certificate> {
     usable(epsilon.value())?;
-    let levels = Levels::new(model, theta)?;
+    let home = Home::new(model, theta)?;
+    let levels = home.levels()?;
     let found = intervals::best(&levels, epsilon)?;
-    let response = Response::new(&levels, &found, epsilon)?;
+    let response = Response::new(&home, &levels, &found, epsilon)?;
     let beta = search(&levels, &found, epsilon)?;
-    let bound = |beta: &Beta| Some(in_units_of_theta(&levels, proved(&levels, beta, epsilon.value()).ok()?));
+    let bound = |beta: &Beta| Some(upwards(home.information(proved(&levels, beta, epsilon.value()).ok()?)));
     let proof = beta.and_then(|beta| Some((bound(&beta)?, beta)));
     let itself = model.information(theta);
     let (bound, beta) = match proof {
@@ -152,7 +153,7 @@ pub fn certify<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon)
     })
 }
 
-/// A bound in units of the information as one of the information itself, rounded upwards.
-fn in_units_of_theta<M: Cdf + Score + ?Sized>(levels: &Levels<'_, M>, bound: f64) -> f64 {
-    (bound * levels.unit() * levels.unit() * (1.0 + 4.0 * f64::EPSILON)).next_up()
+/// A bound that was multiplied by the information of a value, rounded upwards.
+fn upwards(bound: f64) -> f64 {
+    (bound * (1.0 + 4.0 * f64::EPSILON)).next_up()
 }

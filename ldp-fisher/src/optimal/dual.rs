@@ -8,6 +8,10 @@
 //!
 //! So if $G \le 0$, no ε-private mechanism has more information than $\int\beta p$. Where β is linear in the score on a
 //! set, integrals of c over it need its probability and the slope of that alone, which every model with a cdf has.
+//!
+//! Level sets end at numbers, so they are those of their levels only up to a blur. β is taken to change its piece where the
+//! computed sets end: weak duality holds for any function of the value. What is left is the sign of c within a blur of a
+//! zero or a knot; at most growth × slope × blur × the probability of being so near, which is counted as rounding.
 
 use super::beta::Beta;
 use super::intervals::report_scores;
@@ -21,6 +25,9 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// So many values of G are taken at the most before a certificate is given up.
 const MOST_VALUES: u64 = 1 << 22;
+
+/// Up to this blur, in units, being near a score is taken to be certain: the product is below rounding as it is.
+const FINE: f64 = 1e-13;
 
 /// Steps of a climb whose end need not be exact.
 const CLIMB: u32 = 6;
@@ -40,6 +47,8 @@ pub(crate) struct Dual<'a, L: ?Sized> {
     integral: Sum,
     /// How large the terms are that cancel in c, integrated: per unit of 2t, and those of β itself.
     terms: [f64; 2],
+    /// What the blur of the knots may do to the positive part of c: per unit of 2t, and by the slopes of β.
+    blurs: [f64; 2],
 }
 
 /// A sum and what rounding may have done to it.
@@ -69,7 +78,15 @@ impl Sum {
 impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
     pub fn new(levels: &'a L, beta: &'a Beta, epsilon: f64) -> Self {
         let mut tails = vec![Tail { mass: 1.0, slope: 0.0 }];
-        tails.extend(beta.knots().iter().map(|&knot| levels.tail(knot)));
+        let mut blurs = [0.0; 2];
+        for (i, &knot) in beta.knots().iter().enumerate() {
+            let (tail, blur) = levels.blurred(knot);
+            // Within twice the blur the sign of c may be taken for that on the other side.
+            let near = 2.0 * doubt(levels, knot, 2.0 * blur);
+            blurs[0] += 2.0 * near;
+            blurs[1] += near * (beta.piece(i).slope.abs() + beta.piece(i + 1).slope.abs());
+            tails.push(tail);
+        }
         tails.push(Tail::default());
         let mut integral = Sum::default();
         let mut terms = [0.0; 2];
@@ -84,7 +101,7 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
         }
         // One ulp for the exponential, one for good measure.
         let growth = epsilon.exp_m1().next_up().next_up();
-        Self { levels, beta, growth, tails, integral, terms }
+        Self { levels, beta, growth, tails, integral, terms, blurs }
     }
 
     /// $\int\beta p$.
@@ -120,7 +137,12 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
 
     /// Calls `part` for every part of a piece of β on which $c(\cdot, t) > 0$, with the number of the piece and the tails at
     /// the ends of the part.
-    pub fn positive(&self, t: f64, mut part: impl FnMut(usize, Tail, Tail)) {
+    pub fn positive(&self, t: f64, part: impl FnMut(usize, Tail, Tail)) {
+        self.parts(t, |root, _| self.levels.tail(root), part);
+    }
+
+    /// The same with the tail at a zero of c, where its slope is given, from `tail`.
+    fn parts(&self, t: f64, mut tail: impl FnMut(f64, f64) -> Tail, mut part: impl FnMut(usize, Tail, Tail)) {
         let last = self.beta.pieces() - 1;
         for i in 0..=last {
             let piece = self.beta.piece(i);
@@ -148,7 +170,7 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
                         _ if i == last => root.max(piece.knot),
                         _ => root.clamp(piece.knot, self.beta.knots()[i]),
                     };
-                    let there = self.levels.tail(root);
+                    let there = tail(root, slope);
                     if rises { part(i, low, there) } else { part(i, there, high) }
                 }
             }
@@ -158,7 +180,13 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
     /// G(t), and the mass of the set where c is positive.
     pub fn at(&self, t: f64) -> (Sum, f64) {
         let (mut sum, mut set) = (Sum::default(), 0.0);
-        self.positive(t, |i, low, high| {
+        let mut blurs = 2.0 * t.abs() * self.blurs[0] + self.blurs[1];
+        let tail = |root: f64, slope: f64| {
+            let (tail, blur) = self.levels.blurred(root);
+            blurs += slope.abs() * doubt(self.levels, root, blur);
+            tail
+        };
+        self.parts(t, tail, |i, low, high| {
             let piece = self.beta.piece(i);
             let (at_knot, slope) = (2.0 * t * piece.knot - t * t - piece.value, 2.0 * t - piece.slope);
             sum.add(at_knot, slope, piece.knot, low, high);
@@ -169,7 +197,7 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
         // Next to its zeros c is a small difference of these terms, and its sign there is theirs to decide.
         let terms = 2.0 * t.abs() * self.terms[0] + t * t + self.terms[1];
         let cancelled = 8.0 * f64::EPSILON * self.growth * terms;
-        let rounding = self.growth * sum.rounding + cancelled + self.integral.rounding + ROUNDING * size;
+        let rounding = self.growth * (sum.rounding + blurs) + cancelled + self.integral.rounding + ROUNDING * size;
         (Sum { value, rounding }, set)
     }
 
@@ -249,8 +277,9 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
     /// function cannot be much higher nearby.
     fn explore(&self, mut value: impl FnMut(f64) -> f64, mut go_on: impl FnMut(f64, f64) -> bool) {
         let (low, high) = report_scores(self.levels, self.growth);
-        // The ends solve an equation in rounded numbers.
-        let margin = 1e-9 * (high - low);
+        // The ends solve an equation in rounded numbers, whose slope is at least one.
+        let blurred = |t: f64| self.growth * doubt(self.levels, t, self.levels.blurred(t).1);
+        let margin = 1e-9 * (high - low) + blurred(low) + blurred(high);
         let (low, high) = (low - margin, high + margin);
         let mut stack = Vec::new();
         let mut left = (low, value(low));
@@ -282,6 +311,14 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
             stack.push((middle, right));
         }
     }
+}
+
+/// A blur times the probability of a score that is so near to a level.
+fn doubt<L: ScoreLaw + ?Sized>(levels: &L, level: f64, blur: f64) -> f64 {
+    if blur <= FINE * (1.0 + level.abs()) {
+        return blur;
+    }
+    blur * (levels.tail(level - blur).mass - levels.tail(level + blur).mass + ROUNDING)
 }
 
 /// Where G is not proved to be at most zero.

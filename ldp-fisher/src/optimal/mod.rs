@@ -54,6 +54,6 @@ pub use certificate::{CERTIFICATE_VERSION, Certificate, MOST_EPSILON, certify};
 pub use columns::{Program, Report};
 pub use dynamic::Grouping;
 pub use pricing::Priced;
-pub use response::{Response, response, response_with};
+pub use response::{Response, largest, response, response_with};
 pub use sorted::CertifiedGrouping;
 pub use switches::{Switch, switches};

@@ -2,6 +2,7 @@
 
 use super::intervals::{self, Intervals};
 use crate::exact;
+use crate::home::Home;
 use crate::levels::Levels;
 use ldp_core::model::{Cdf, Score};
 use ldp_core::{Epsilon, FiniteChannel, Result};
@@ -21,16 +22,17 @@ pub struct Response {
 
 impl Response {
     pub(super) fn new<M: Cdf + Score + ?Sized>(
+        home: &Home<'_, M>,
         levels: &Levels<'_, M>,
         found: &Intervals,
         epsilon: Epsilon,
     ) -> Result<Self> {
-        let channel = found.channel(levels, epsilon)?;
+        let (channel, information) = home.moved(found.channel(levels, epsilon)?)?;
         Ok(Self {
-            information: exact(&channel, levels.model(), levels.theta())?.value,
+            information,
             channel,
-            levels: found.cuts.iter().map(|cut| cut * levels.unit()).collect(),
-            scores: found.scores().map(|score| score * levels.unit()).collect(),
+            levels: found.cuts.iter().map(|cut| cut * home.unit()).collect(),
+            scores: found.scores().map(|score| score * home.unit()).collect(),
         })
     }
 
@@ -65,11 +67,34 @@ impl Response {
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 ///
+/// A family of locations is solved at zero and one of scales at one, and the cuts are moved. Where numbers are so coarse that
+/// this would cost more than 1e-9 of the information, [`Error::Coarse`](ldp_core::Error::Coarse) says so; what the best
+/// mechanism would have there is told by [`largest`].
+///
 /// At large ε about $1.25\,e^{\varepsilon/3}$ reports are best for a Gaussian mean. No more than 64 are tried, which costs it
 /// 0.07 % of the information at most.
 pub fn response<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon) -> Result<Response> {
-    let levels = Levels::new(model, theta)?;
-    Response::new(&levels, &intervals::best(&levels, epsilon)?, epsilon)
+    let home = Home::new(model, theta)?;
+    let levels = home.levels()?;
+    Response::new(&home, &levels, &intervals::best(&levels, epsilon)?, epsilon)
+}
+
+/// The information of the best [`response`], also where numbers near θ are too coarse for its cuts.
+///
+/// ```
+/// use ldp_core::{Epsilon, Error, model::Gaussian};
+/// use ldp_fisher::optimal::{largest, response};
+/// let (model, epsilon) = (Gaussian::new(1.0)?, Epsilon::new(3.0)?);
+/// // Two neighbouring numbers are two standard deviations apart here.
+/// assert!(matches!(response(&model, 1e16, epsilon), Err(Error::Coarse { .. })));
+/// assert!((largest(&model, 1e16, epsilon)? - 0.593651361).abs() < 1e-9);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+pub fn largest<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon) -> Result<f64> {
+    let home = Home::new(model, theta)?;
+    let levels = home.levels()?;
+    let channel = intervals::best(&levels, epsilon)?.channel(&levels, epsilon)?;
+    Ok(home.information(exact(&channel, model, levels.theta())?.value / (levels.unit() * levels.unit())))
 }
 
 /// The most informative response on a given number of intervals of the score. See [`response`].
@@ -93,6 +118,7 @@ pub fn response_with<M: Cdf + Score + ?Sized>(
     epsilon: Epsilon,
     reports: u32,
 ) -> Result<Response> {
-    let levels = Levels::new(model, theta)?;
-    Response::new(&levels, &intervals::with_reports(&levels, epsilon, reports)?, epsilon)
+    let home = Home::new(model, theta)?;
+    let levels = home.levels()?;
+    Response::new(&home, &levels, &intervals::with_reports(&levels, epsilon, reports)?, epsilon)
 }

@@ -1,7 +1,7 @@
 //! Where one more report begins to pay.
 
 use super::intervals;
-use crate::levels::Levels;
+use crate::home::Home;
 use ldp_core::model::{Cdf, Score};
 use ldp_core::{Epsilon, Result};
 
@@ -38,10 +38,11 @@ pub struct Switch {
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 pub fn switches<M: Cdf + Score + ?Sized>(model: &M, theta: f64, until: Epsilon) -> Result<Vec<Switch>> {
-    let levels = Levels::new(model, theta)?;
+    let home = Home::new(model, theta)?;
+    let levels = home.levels()?;
     let best = |level: f64| -> Result<Place> {
         let found = intervals::best(&levels, Epsilon::new(level)?)?;
-        let information = found.information * levels.unit() * levels.unit();
+        let information = home.information(found.information);
         Ok(Place { level, reports: found.pieces.len() as u32, information })
     };
     let steps = (until.value() / STEP).ceil();
