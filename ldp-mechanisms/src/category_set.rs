@@ -1,5 +1,6 @@
 //! Sets of categories as reports, and how often each category was in one.
 
+use ldp_core::steady::mask;
 use ldp_core::{Error, Result, Tally};
 use serde::{Deserialize, Serialize};
 
@@ -64,13 +65,40 @@ impl CategorySet {
         Ok(set)
     }
 
-    pub(crate) fn empty(categories: u32) -> Self {
+    fn empty(categories: u32) -> Self {
         Self { categories, words: vec![0; categories.div_ceil(64) as usize] }
     }
 
     /// `category` must be one of the set's categories.
-    pub(crate) fn insert(&mut self, category: u32) {
+    fn insert(&mut self, category: u32) {
         self.words[category as usize / 64] |= 1 << (category % 64);
+    }
+
+    /// The set of the categories for which `is_member` says so, asked in order. Takes the same time for all sets.
+    pub(crate) fn collect(categories: u32, mut is_member: impl FnMut(u32) -> bool) -> Self {
+        let mut set = Self::empty(categories);
+        for v in 0..categories {
+            set.words[v as usize / 64] |= u64::from(is_member(v)) << (v % 64);
+        }
+        set
+    }
+
+    /// A set of the numbers 0..`categories` − 1 made one of all categories but `without`, in order, and then `without` itself
+    /// put in if `with_it`. In the same time for all of them.
+    pub(crate) fn around(others: &[u64], categories: u32, without: u32, with_it: bool) -> Self {
+        let mut set = Self::empty(categories);
+        let mut carry = 0;
+        for ((word, &others), first) in set.words.iter_mut().zip(others).zip((0u32..).step_by(64)) {
+            // Bits below the place stay, the others make room for it.
+            let below = without.saturating_sub(first).min(64);
+            let low = u64::MAX.wrapping_shr(64 - below.max(1)) & u64::from(below > 0).wrapping_neg();
+            let moved = ((others & !low) << 1) | carry;
+            *word = (others & low) | moved;
+            carry = (others & !low) >> 63;
+            let here = mask(without / 64 == first / 64) & u64::from(with_it);
+            *word |= here << (without % 64);
+        }
+        set
     }
 
     /// d, out of how many categories the set is.

@@ -87,6 +87,16 @@ impl Cuts {
         &self.labels
     }
 
+    /// The cell of a value. Not by bisection, whose steps tell where the value lies: all cuts at or below it are passed, each of
+    /// them a change of the label.
+    #[inline]
+    fn label(&self, x: f64) -> u32 {
+        let changes = self.cuts.iter().zip(self.labels.windows(2));
+        changes.fold(self.labels[0], |label, (&cut, pair)| {
+            label ^ ((pair[0] ^ pair[1]) & u32::from(cut <= x).wrapping_neg())
+        })
+    }
+
     /// The intervals [low, high) with their cells, from the left.
     fn intervals(&self) -> impl Iterator<Item = (f64, f64, u32)> {
         let low = std::iter::once(f64::NEG_INFINITY).chain(self.cuts.iter().copied());
@@ -106,15 +116,15 @@ impl Partition {
         }
     }
 
-    /// The cell of a value. A NaN has a cell too (that of the far left, or cell 0): refusing it here would make
-    /// the answer depend on the private value.
+    /// The cell of a value, in the same time for every value. A NaN has a cell too (that of the far left, or cell 0):
+    /// refusing it here would make the answer depend on the private value.
     #[inline]
     #[must_use]
     pub fn cell(&self, x: f64) -> u32 {
         match self {
             Self::Threshold(cut) => u32::from(x >= *cut),
             &Self::Periodic { origin, width, cells } => Periodic { origin, width, cells }.cell(x),
-            Self::Cuts(cuts) => cuts.labels[cuts.cuts.partition_point(|&cut| cut <= x)],
+            Self::Cuts(cuts) => cuts.label(x),
         }
     }
 
