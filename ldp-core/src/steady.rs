@@ -5,6 +5,9 @@
 //! tables are gone through whole, quotients are products with what was made of the divisor, which is public.
 //! Additions, multiplications and comparisons take the same time on the processors of today.
 //!
+//! A compiler turns a mask back into a branch where it thinks that faster, as it did in a loop around an answer: hence
+//! [`mask`] hides from it where a mask comes from, and every choice that depends on a private value goes through it.
+//!
 //! ```
 //! use ldp_core::steady::{Divisor, choose};
 //! assert_eq!([choose(true, 3, 7), choose(false, 3, 7)], [3, 7]);
@@ -13,9 +16,10 @@
 //! assert_eq!(Divisor::new(2.0).share(-0.5), 1 << 61);
 //! ```
 
+use std::array::from_fn;
 use std::hint::black_box;
 
-/// All bits set where the condition holds, else none. The compiler is not told which, so that it makes no branch of it.
+/// All bits set where the condition holds, else none; the compiler is not told that it is one of the two.
 #[inline(always)]
 #[must_use]
 pub fn mask(condition: bool) -> u64 {
@@ -27,6 +31,29 @@ pub fn mask(condition: bool) -> u64 {
 #[must_use]
 pub fn choose(condition: bool, yes: u64, no: u64) -> u64 {
     no ^ ((no ^ yes) & mask(condition))
+}
+
+/// The smaller of two numbers.
+#[inline(always)]
+#[must_use]
+pub fn least(a: u64, b: u64) -> u64 {
+    choose(a < b, a, b)
+}
+
+/// The entry at a private place, zero beyond the end: all entries are read.
+#[inline]
+#[must_use]
+pub fn look_up(table: &[u32], place: u32) -> u32 {
+    let (eights, rest) = table.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut found = [0; 8];
+    for (entries, first) in eights.iter().chain([&last]).zip((0u32..).step_by(8)) {
+        // Several masks are hidden at once, so that they are made and used side by side.
+        let here = black_box(from_fn::<u32, 8, _>(|i| u32::from(first + i as u32 == place).wrapping_neg()));
+        found = from_fn(|i| found[i] | (entries[i] & here[i]));
+    }
+    found.into_iter().fold(0, |all, one| all | one)
 }
 
 /// The high half of a product.
@@ -43,8 +70,8 @@ fn high(a: u64, b: u64) -> u64 {
 pub fn divide(number: u64, divisor: u64) -> (u64, u64) {
     let quotient = high(number, u64::MAX / divisor);
     let left = number - quotient * divisor;
-    let more = u64::from(left >= divisor);
-    (quotient + more, left - (divisor & more.wrapping_neg()))
+    let more = mask(left >= divisor);
+    (quotient.wrapping_sub(more), left - (divisor & more))
 }
 
 /// Bits of the fraction of an `f64`.
@@ -57,8 +84,8 @@ const NO_NUMBER: u64 = 0x7FF;
 fn parts(x: f64) -> (u64, i32) {
     let bits = x.to_bits() & (u64::MAX >> 1);
     let (biased, fraction) = (bits >> FRACTION, bits & ((1 << FRACTION) - 1));
-    let normal = u64::from(biased != 0);
-    // Numbers below 2⁻¹⁰²² have leading zeros. The last bit is set so that there is an end to them.
+    // Below 2⁻¹⁰²² numbers have leading zeros. The last bit is set so that there is an end to them.
+    let normal = (biased + NO_NUMBER) >> 11;
     let mantissa = fraction | (normal << FRACTION);
     let zeros = (mantissa | 1).leading_zeros() - (63 - FRACTION);
     (mantissa << zeros, (biased + (1 - normal)) as i32 - 1075 - zeros as i32)
@@ -126,21 +153,25 @@ impl Divisor {
     pub fn residue(self, x: f64, cells: u32) -> u32 {
         let Quotient { mantissa, exponent, is_zero } = self.divide(x);
         let cells = u64::from(cells).max(1);
-        let (down, up) = ((-exponent).clamp(0, 63), exponent.clamp(0, 1023));
-        let whole = mantissa >> down;
+        // To the right or to the left by so many places, one of the two being none.
+        let (down, right) = (i64::from(-exponent).cast_unsigned(), mask(exponent < 0));
+        let (up, down) = (down.wrapping_neg() & !right, down & right);
+        let whole = (mantissa >> (down % 64)) & mask(down < 64);
         let is_negative = x.to_bits() >> 63;
         // Downwards: of a negative number the next whole one.
-        let whole = whole + (is_negative & u64::from(whole << down != mantissa));
+        let whole = whole + (is_negative & u64::from(whole << (down % 64) != mantissa));
+        let sign = mask(is_negative != 0);
         let residue = if cells.is_power_of_two() {
-            (whole << up.min(63)) & (cells - 1)
+            // Modulo 2⁶⁴ too.
+            let whole = (whole ^ sign).wrapping_sub(sign);
+            ((whole << (up % 64)) & mask(up < 64)) & (cells - 1)
         } else {
-            divide(divide(whole, cells).1 * power_of_two(up, cells), cells).1
+            let residue = divide(divide(whole, cells).1 * power_of_two(up, cells), cells).1;
+            // The opposite of zero is zero.
+            residue ^ ((residue ^ divide(cells - residue, cells).1) & sign)
         };
-        let opposite = (cells - residue) & u64::from(residue != 0).wrapping_neg();
-        let residue = residue ^ ((residue ^ opposite) & is_negative.wrapping_neg());
         let biased = (x.to_bits() >> FRACTION) & NO_NUMBER;
-        let is_number = (biased != NO_NUMBER) & (exponent + (FRACTION as i32) < 1024) & !is_zero;
-        (residue & u64::from(is_number).wrapping_neg()) as u32
+        (residue & mask((biased != NO_NUMBER) & (exponent + (FRACTION as i32) < 1024) & !is_zero)) as u32
     }
 
     /// ⌊2⁶³ · min(|x|/divisor, 1)⌋ with the quotient of a processor; of a NaN zero.
@@ -148,24 +179,22 @@ impl Divisor {
     #[must_use]
     pub fn share(self, x: f64) -> u64 {
         let Quotient { mantissa, exponent, is_zero } = self.divide(x);
-        let one = 1 << 63;
-        // From here on the quotient is mantissa · 2^place / 2⁵².
+        // The quotient is mantissa/2⁵² · 2^place, and at least one from place 0 on.
         let place = exponent + FRACTION as i32;
-        let down = (-place).clamp(0, 127).cast_unsigned();
-        let share = ((mantissa << 11) >> down.min(63)) >> u64::from(down > 63);
-        let is_one = u64::from((place >= 0) | (x.abs() == f64::INFINITY)).wrapping_neg();
-        let share = share ^ ((share ^ one) & is_one);
-        share & u64::from(!x.is_nan() & !is_zero).wrapping_neg()
+        let down = i64::from(-place).cast_unsigned();
+        let share = ((mantissa << 11) >> (down % 64)) & mask(down < 64);
+        let share = choose((place >= 0) | (x.abs() == f64::INFINITY), 1 << 63, share);
+        share & mask(!x.is_nan() & !is_zero)
     }
 }
 
-/// 2^`exponent` modulo `cells`, of exponents below 1024.
+/// 2^`exponent` modulo `cells`, of exponents below 1024: five binary digits by a shift, the others by a factor each.
 #[inline(always)]
-fn power_of_two(exponent: i32, cells: u64) -> u64 {
-    let mut power = 1;
-    for bit in (0..10).rev() {
-        power = divide(power * power, cells).1 << (exponent >> bit & 1);
-        power -= cells & u64::from(power >= cells).wrapping_neg();
+fn power_of_two(exponent: u64, cells: u64) -> u64 {
+    let (mut power, mut factor) = (divide(1 << (exponent % 32), cells).1, divide(1 << 32, cells).1);
+    for digit in 5..10 {
+        power = divide(power * choose(exponent >> digit & 1 == 1, factor, 1), cells).1;
+        factor = divide(factor * factor, cells).1;
     }
     power
 }
@@ -261,6 +290,16 @@ mod tests {
             let (number, divisor) = (rng.next_u64(), (rng.next_u64() >> rng.random_range(0..64)).max(1));
             for number in [number, number - number % divisor, (number - number % divisor).wrapping_sub(1), u64::MAX, 0] {
                 assert_eq!(divide(number, divisor), (number / divisor, number % divisor), "{number} / {divisor}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_place_of_a_table_is_found() {
+        for size in 0..40u32 {
+            let table: Vec<u32> = (0..size).map(|i| i * 7 + 1).collect();
+            for place in (0..50).chain([u32::MAX]) {
+                assert_eq!(look_up(&table, place), if place < size { place * 7 + 1 } else { 0 });
             }
         }
     }

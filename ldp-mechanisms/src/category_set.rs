@@ -1,6 +1,6 @@
 //! Sets of categories as reports, and how often each category was in one.
 
-use ldp_core::steady::mask;
+use ldp_core::steady::{choose, least, mask};
 use ldp_core::{Error, Result, Tally};
 use serde::{Deserialize, Serialize};
 
@@ -90,13 +90,12 @@ impl CategorySet {
         let mut carry = 0;
         for ((word, &others), first) in set.words.iter_mut().zip(others).zip((0u32..).step_by(64)) {
             // Bits below the place stay, the others make room for it.
-            let below = without.saturating_sub(first).min(64);
-            let low = u64::MAX.wrapping_shr(64 - below.max(1)) & u64::from(below > 0).wrapping_neg();
+            let (from, first) = (u64::from(without), u64::from(first));
+            let low = choose(from < first + 64, ((1 << (from % 64)) - 1) & mask(from >= first), u64::MAX);
             let moved = ((others & !low) << 1) | carry;
             *word = (others & low) | moved;
             carry = (others & !low) >> 63;
-            let here = mask(without / 64 == first / 64) & u64::from(with_it);
-            *word |= here << (without % 64);
+            *word |= mask(with_it & (from / 64 == first / 64)) & (1 << (from % 64));
         }
         set
     }
@@ -150,7 +149,7 @@ pub(crate) fn check_categories(categories: u32) -> Result<()> {
 /// $(-\infty, 1), [1, 2), \dots, [d-1, \infty)$.
 pub(crate) fn category(input: f64, categories: u32) -> u32 {
     // The conversion truncates, saturates, and makes zero of what is not a number.
-    (input as u32).min(categories - 1)
+    least((input as u32).into(), (categories - 1).into()) as u32
 }
 
 /// The probabilities of those cells under a model, into `law`.

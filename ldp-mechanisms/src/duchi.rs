@@ -3,7 +3,7 @@
 use crate::{Range, clipped};
 use ldp_core::{
     Cdf, Density, Epsilon, Error, Finite, FiniteChannel, Kernel, Mechanism, Numerics, Partition, Rescale, Result,
-    Unbiased, channel::two_64, json,
+    Unbiased, channel::two_64, json, steady::mask,
 };
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ impl Duchi {
         // up to 2^64, and nothing lies beyond the ends, which are exact because the contrast is even.
         let (unit, is_low) = self.range.steady_unit(input);
         let lean = ((u128::from(self.contrast()) * u128::from(unit)) >> 64) as u64;
-        let sign = u64::from(is_low).wrapping_neg();
+        let sign = mask(is_low);
         (1u64 << 63).wrapping_add((lean ^ sign).wrapping_sub(sign))
     }
 }

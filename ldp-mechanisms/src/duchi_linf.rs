@@ -184,8 +184,8 @@ impl DuchiLinf {
     /// The weight of rounding a coordinate up: increasing in the coordinate, 0 at −ρ and 2⁶⁴ at ρ.
     fn plus(&self, x: f64) -> u128 {
         // Added in integers: one plus a small number has lost its digits.
-        let (place, sign) = (i128::from(Divisor::new(self.radius).share(x)), -i128::from(x < 0.0));
-        ((1i128 << 63) + ((place ^ sign) - sign)) as u128
+        let (place, sign) = (Divisor::new(self.radius).share(x), mask(x < 0.0));
+        (1 << 63) + u128::from(place & !sign) - u128::from(place & sign)
     }
 }
 

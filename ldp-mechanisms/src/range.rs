@@ -1,6 +1,6 @@
 //! The range that values are clipped to, and the unit in which reports about them are sent.
 
-use ldp_core::steady::Divisor;
+use ldp_core::steady::{Divisor, mask};
 use ldp_core::{Error, Rescale, Result, error::require};
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,7 @@ impl Range {
         let inside = x.max(self.low).min(self.high);
         let lean = (inside - self.low) - (self.high - inside);
         let unit = Divisor::new(self.width()).share(lean);
-        (unit & u64::from(!x.is_nan()).wrapping_neg(), lean < 0.0)
+        (unit & mask(!x.is_nan()), lean < 0.0)
     }
 
     /// The value that u stands for, $(low + high)/2 + u (high - low)/2$, for any real u. The ends are exact, and what

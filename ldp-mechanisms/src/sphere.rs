@@ -1,6 +1,7 @@
 //! What the vector mechanisms share: reading an input of any shape, directions, and a ratio of gamma functions.
 
 use ldp_core::channel::two_64;
+use ldp_core::steady::mask;
 use ldp_core::{Error, Result, error::require};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -36,7 +37,7 @@ pub(crate) fn coordinates(input: &[f64], dimension: usize) -> impl Iterator<Item
 /// Zero for what is not a number: in the same time for all.
 #[inline]
 pub(crate) fn or_zero(x: f64) -> f64 {
-    f64::from_bits(x.to_bits() & u64::from(!x.is_nan()).wrapping_neg())
+    f64::from_bits(x.to_bits() & mask(!x.is_nan()))
 }
 
 /// Length and direction of an input. The zero vector has the direction of the first axis; infinite coordinates

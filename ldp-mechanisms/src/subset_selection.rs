@@ -195,13 +195,13 @@ impl Mechanism for SubsetSelection {
         for newest in others - self.size..others {
             let drawn = below(u64::from(newest) + 1, rng) as u32;
             let wanted = !with_truth | (newest > others - self.size);
-            pick_one(&mut picked, [drawn, newest], u64::from(wanted));
+            pick_one(&mut picked, [drawn, newest], mask(wanted));
         }
         CategorySet::around(&picked, self.categories, x, with_truth)
     }
 }
 
-/// Sets bit `drawn`, or `newest` where it is set already, to `wanted`, 0 or 1.
+/// Sets bit `drawn`, or `newest` where it is set already, if `wanted` has all bits; if it has none, nothing.
 ///
 /// In few words all are touched: the same addresses whatever was drawn. In many that would take too long.
 fn pick_one(words: &mut [u64], [drawn, newest]: [u32; 2], wanted: u64) {
@@ -213,7 +213,7 @@ fn pick_one(words: &mut [u64], [drawn, newest]: [u32; 2], wanted: u64) {
     let is_set = touched(drawn).fold(0, |found, word| found | (words[word] & bit(drawn, word)));
     let number = choose(is_set != 0, newest.into(), drawn.into()) as u32;
     for word in touched(number) {
-        words[word] |= bit(number, word) & wanted.wrapping_neg();
+        words[word] |= bit(number, word) & wanted;
     }
 }
 

@@ -71,6 +71,8 @@ pub fn subjects(epsilon: Epsilon) -> Result<Vec<Subject>> {
     let many: Vec<f64> = (-150..150).map(|i| f64::from(i) / 100.0).collect();
     let union = Cuts::labelled(vec![-0.5, 0.5], vec![0, 1, 0])?;
     let union = FiniteChannel::new(Partition::Cuts(union), response(2)?)?;
+    let labels = (0..=many.len() as u32).map(|i| i % 4).collect();
+    let stripes = FiniteChannel::new(Partition::Cuts(Cuts::labelled(many.clone(), labels)?), response(4)?)?;
     let residues = Partition::Periodic { origin: 0.0, width: 1.0, cells: 4 };
     let dense = FiniteChannel::new(residues, Kernel::Dense(dense(epsilon)?))?;
     let categories = [0.0, 3.0, 6.0, 7.0];
@@ -81,6 +83,7 @@ pub fn subjects(epsilon: Epsilon) -> Result<Vec<Subject>> {
         on_values("interval, 3 reports", IntervalResponse::new(epsilon, vec![-0.48, 0.48])?, VALUES),
         on_values("interval, 301 reports", IntervalResponse::new(epsilon, many)?, VALUES),
         on_values("union of intervals", union, VALUES),
+        on_values("300 stripes, 4 reports", stripes, VALUES),
         on_values("residue, 4 cells", Residue::new(epsilon, 0.0, 0.5, 4)?, VALUES),
         on_values("residue, 5 cells", periodic(5)?, VALUES),
         on_values("dense, 4 x 4", dense.clone(), VALUES),

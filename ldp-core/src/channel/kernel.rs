@@ -79,7 +79,7 @@ impl Dense {
     /// no address tells the cell: this takes as long as there are weights.
     #[inline]
     fn report(&self, cell: u32, word: u64) -> u32 {
-        let mut report = 0;
+        let mut report = 0u64;
         for (column, number) in self.columns.iter().zip(0u32..) {
             let (mut sum, mut said) = (0u64, 0);
             for weight in &column[..column.len() - 1] {

@@ -4,6 +4,7 @@ use super::periodic::Periodic;
 use crate::error::{Error, Result, require};
 use crate::mechanism::Rescale;
 use crate::model::Cdf;
+use crate::steady::look_up;
 use serde::{Deserialize, Serialize};
 
 /// A partition of the line into finitely many labelled cells, every interval closed on the left.
@@ -31,6 +32,9 @@ pub enum Partition {
 pub struct Cuts {
     cuts: Vec<f64>,
     labels: Vec<u32>,
+    /// Whether every interval is a cell of its own, numbered from the left.
+    #[serde(skip)]
+    in_order: bool,
 }
 
 #[derive(Deserialize)]
@@ -72,7 +76,8 @@ impl Cuts {
                 return Err(Error::CutsNotIncreasing { left: pair[0], right: pair[1] });
             }
         }
-        Ok(Self { cuts, labels })
+        let in_order = labels.iter().zip(0u32..).all(|(&label, i)| label == i);
+        Ok(Self { cuts, labels, in_order })
     }
 
     /// The cut points.
@@ -87,14 +92,17 @@ impl Cuts {
         &self.labels
     }
 
-    /// The cell of a value. Not by bisection, whose steps tell where the value lies: all cuts at or below it are passed, each of
-    /// them a change of the label.
+    /// The cell of a value. Not by bisection, whose steps tell where the value lies: the cuts at or below it are counted, and
+    /// the label is looked for in all places.
     #[inline]
     fn label(&self, x: f64) -> u32 {
-        let changes = self.cuts.iter().zip(self.labels.windows(2));
-        changes.fold(self.labels[0], |label, (&cut, pair)| {
-            label ^ ((pair[0] ^ pair[1]) & u32::from(cut <= x).wrapping_neg())
-        })
+        let below: u64 = self.cuts.iter().map(|&cut| u64::from(cut <= x)).sum();
+        if self.in_order { below as u32 } else { look_up(&self.labels, below as u32) }
+    }
+
+    /// Whether every interval is a cell of its own, numbered from the left.
+    pub(crate) fn in_order(&self) -> bool {
+        self.in_order
     }
 
     /// The intervals [low, high) with their cells, from the left.
@@ -139,7 +147,7 @@ impl Partition {
         let shifted = match self {
             Self::Threshold(cut) => Self::Threshold(cut + by),
             Self::Periodic { origin, width, cells } => Self::Periodic { origin: origin + by, width, cells },
-            Self::Cuts(Cuts { cuts, labels }) => {
+            Self::Cuts(Cuts { cuts, labels, .. }) => {
                 Self::Cuts(Cuts::labelled(cuts.into_iter().map(|cut| cut + by).collect(), labels)?)
             }
         };
@@ -200,7 +208,7 @@ impl Rescale for Partition {
             Self::Periodic { origin, width, cells } => {
                 Self::Periodic { origin: origin * factor, width: width * factor, cells }
             }
-            Self::Cuts(Cuts { cuts, labels }) => {
+            Self::Cuts(Cuts { cuts, labels, .. }) => {
                 Self::Cuts(Cuts::labelled(cuts.into_iter().map(|cut| cut * factor).collect(), labels)?)
             }
         };
