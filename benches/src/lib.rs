@@ -1,5 +1,5 @@
 //! What the benchmarks share: the sequential median, written out by hand; [`protocols`] to simulate; how time grows,
-//! [`scaling`]; and the comparison with other software, [`peers`].
+//! [`scaling`]; whether time tells what was answered, [`timing`]; and the comparison with other software, [`peers`].
 //!
 //! One user per round, 200,000 rounds: whatever the framework costs per round shows here undiluted.
 
@@ -9,6 +9,7 @@ mod numbers;
 pub mod peers;
 pub mod protocols;
 pub mod scaling;
+pub mod timing;
 
 use ldp_core::{Epsilon, Group, Mechanism, Population, Result, Tally};
 use ldp_estimators::Liu;

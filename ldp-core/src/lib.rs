@@ -51,6 +51,7 @@ pub mod packed;
 pub mod seed;
 pub mod special;
 pub mod staged;
+pub mod steady;
 pub mod tally;
 #[expect(unsafe_code, reason = "wider instruction sets, for a measured gain: see the module")]
 pub mod wide;

@@ -42,6 +42,11 @@ pub fn answer<R: CryptoRng + ?Sized>(question: &str, value: f64, cap: Epsilon, r
     reply(&read_channel(question)?, &value, cap, rng)
 }
 
+/// [`answer`] for a value that is simulated or made up, with the words of any generator.
+pub fn simulate_answer<R: Rng + ?Sized>(question: &str, value: f64, cap: Epsilon, rng: &mut R) -> Result<u32> {
+    reply(&read_channel(question)?, &value, cap, rng)
+}
+
 /// A question of any type as it is published: its own JSON beside the wire version.
 ///
 /// See [`answer_typed`] for the other side.

@@ -1,5 +1,6 @@
 //! Sets of categories as reports, and how often each category was in one.
 
+use ldp_core::steady::{choose, least, mask};
 use ldp_core::{Error, Result, Tally};
 use serde::{Deserialize, Serialize};
 
@@ -64,13 +65,39 @@ impl CategorySet {
         Ok(set)
     }
 
-    pub(crate) fn empty(categories: u32) -> Self {
+    fn empty(categories: u32) -> Self {
         Self { categories, words: vec![0; categories.div_ceil(64) as usize] }
     }
 
     /// `category` must be one of the set's categories.
-    pub(crate) fn insert(&mut self, category: u32) {
+    fn insert(&mut self, category: u32) {
         self.words[category as usize / 64] |= 1 << (category % 64);
+    }
+
+    /// The set of the categories for which `is_member` says so, asked in order. Takes the same time for all sets.
+    pub(crate) fn collect(categories: u32, mut is_member: impl FnMut(u32) -> bool) -> Self {
+        let mut set = Self::empty(categories);
+        for v in 0..categories {
+            set.words[v as usize / 64] |= u64::from(is_member(v)) << (v % 64);
+        }
+        set
+    }
+
+    /// A set of the numbers 0..`categories` − 1 made one of all categories but `without`, in order, and then `without` itself
+    /// put in if `with_it`. In the same time for all of them.
+    pub(crate) fn around(others: &[u64], categories: u32, without: u32, with_it: bool) -> Self {
+        let mut set = Self::empty(categories);
+        let mut carry = 0;
+        for ((word, &others), first) in set.words.iter_mut().zip(others).zip((0u32..).step_by(64)) {
+            // Bits below the place stay, the others make room for it.
+            let (from, first) = (u64::from(without), u64::from(first));
+            let low = choose(from < first + 64, ((1 << (from % 64)) - 1) & mask(from >= first), u64::MAX);
+            let moved = ((others & !low) << 1) | carry;
+            *word = (others & low) | moved;
+            carry = (others & !low) >> 63;
+            *word |= mask(with_it & (from / 64 == first / 64)) & (1 << (from % 64));
+        }
+        set
     }
 
     /// d, out of how many categories the set is.
@@ -122,7 +149,7 @@ pub(crate) fn check_categories(categories: u32) -> Result<()> {
 /// $(-\infty, 1), [1, 2), \dots, [d-1, \infty)$.
 pub(crate) fn category(input: f64, categories: u32) -> u32 {
     // The conversion truncates, saturates, and makes zero of what is not a number.
-    (input as u32).min(categories - 1)
+    least((input as u32).into(), (categories - 1).into()) as u32
 }
 
 /// The probabilities of those cells under a model, into `law`.

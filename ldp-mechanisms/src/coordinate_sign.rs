@@ -1,6 +1,7 @@
 //! The sign of one coordinate of a vector.
 
 use crate::Sign;
+use crate::sphere::or_zero;
 use ldp_core::{Density, Epsilon, Mechanism, Numerics};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ impl CoordinateSign {
     }
 
     fn value(self, input: &[f64]) -> f64 {
-        input.get(self.coordinate).copied().filter(|x| !x.is_nan()).unwrap_or(0.0)
+        input.get(self.coordinate).map_or(0.0, |&x| or_zero(x))
     }
 }
 

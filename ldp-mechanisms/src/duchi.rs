@@ -3,7 +3,7 @@
 use crate::{Range, clipped};
 use ldp_core::{
     Cdf, Density, Epsilon, Error, Finite, FiniteChannel, Kernel, Mechanism, Numerics, Partition, Rescale, Result,
-    Unbiased, channel::two_64, json,
+    Unbiased, channel::two_64, json, steady::mask,
 };
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -121,11 +121,12 @@ impl Duchi {
     #[inline]
     #[must_use]
     pub fn weight(self, input: f64) -> u64 {
-        // u in units of 2^-63; the product is below 2^127. Both roundings are towards zero: the weights of u and −u add
+        // |u| in units of 2^-63; the product is below 2^127. Both roundings are towards zero: the weights of u and −u add
         // up to 2^64, and nothing lies beyond the ends, which are exact because the contrast is even.
-        let unit = (self.range.unit(input) * (two_64() / 2.0)) as i128;
-        let lean = i128::from(self.contrast()) * unit / (1 << 64);
-        ((1 << 63) + lean) as u64
+        let (unit, is_low) = self.range.steady_unit(input);
+        let lean = ((u128::from(self.contrast()) * u128::from(unit)) >> 64) as u64;
+        let sign = mask(is_low);
+        (1u64 << 63).wrapping_add((lean ^ sign).wrapping_sub(sign))
     }
 }
 

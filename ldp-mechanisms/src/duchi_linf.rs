@@ -3,6 +3,7 @@
 use crate::bernoulli::{complement, largest_weight, level};
 use crate::sphere::{check_dimension, check_radius, check_square, coordinates, gamma_ratio};
 use ldp_core::channel::two_64;
+use ldp_core::steady::{Divisor, choose, mask};
 use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, Result, UnbiasedVector, json};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -182,9 +183,9 @@ impl DuchiLinf {
 
     /// The weight of rounding a coordinate up: increasing in the coordinate, 0 at −ρ and 2⁶⁴ at ρ.
     fn plus(&self, x: f64) -> u128 {
-        let place = (x / self.radius).clamp(-1.0, 1.0);
-        // Added in integers: one plus a small number has lost its digits. The power of two makes the product exact.
-        ((1i128 << 63) + (place * (two_64() / 2.0)) as i128) as u128
+        // Added in integers: one plus a small number has lost its digits.
+        let (place, sign) = (Divisor::new(self.radius).share(x), mask(x < 0.0));
+        (1 << 63) + u128::from(place & !sign) - u128::from(place & sign)
     }
 }
 
@@ -195,7 +196,8 @@ impl DuchiLinf {
     /// drawn until there is one of either half, and for odd d one is: its opposite lies in the other half.
     fn disagreements<R: Rng + ?Sized>(&self, wants_near: bool, rng: &mut R) -> Vec<u64> {
         let unused = (64 * self.dimension.div_ceil(64) - self.dimension) as u32;
-        let (mut far, mut near) = (None, None);
+        // What is drawn first of either half, the far one first. In which order they come says nothing of the one that is taken.
+        let mut halves = [None, None];
         loop {
             let mut words: Vec<u64> = (0..self.dimension.div_ceil(64)).map(|_| rng.next_u64()).collect();
             if let Some(last) = words.last_mut() {
@@ -203,15 +205,14 @@ impl DuchiLinf {
             }
             let is_near = 2 * words.iter().map(|word| word.count_ones() as usize).sum::<usize>() <= self.dimension;
             if self.dimension % 2 == 1 {
-                if is_near != wants_near {
-                    words.iter_mut().for_each(|word| *word = !*word);
-                }
+                let turn = mask(is_near != wants_near);
+                words.iter_mut().for_each(|word| *word ^= turn);
                 return words;
             }
-            if is_near { &mut near } else { &mut far }.get_or_insert(words);
-            match (far, near) {
-                (Some(far), Some(near)) => return if wants_near { near } else { far },
-                one => (far, near) = one,
+            halves[usize::from(is_near)].get_or_insert(words);
+            if let [Some(far), Some(near)] = &mut halves {
+                near.iter_mut().zip(far).for_each(|(near, far)| *near = choose(wants_near, *near, *far));
+                return std::mem::take(near);
             }
         }
     }
@@ -229,16 +230,12 @@ impl Mechanism for DuchiLinf {
 
     fn privatize<R: Rng + ?Sized>(&self, input: &[f64], rng: &mut R) -> Vec<f64> {
         let near = rng.next_u64() < self.weight;
-        let mut report: Vec<f64> = coordinates(input, self.dimension)
-            .map(|x| if u128::from(rng.next_u64()) < self.plus(x) { self.bound } else { -self.bound })
-            .collect();
+        // Signs alone, with the bit that makes a number negative.
+        let negative = |is: u64| f64::from_bits(self.bound.to_bits() | is << 63);
+        let minus = |x| u64::from(u128::from(rng.next_u64()) >= self.plus(x));
+        let signs: Vec<u64> = coordinates(input, self.dimension).map(minus).collect();
         let words = self.disagreements(near, rng);
-        for (j, z) in report.iter_mut().enumerate() {
-            if words[j / 64] >> (j % 64) & 1 == 1 {
-                *z = -*z;
-            }
-        }
-        report
+        signs.into_iter().enumerate().map(|(j, sign)| negative(sign ^ (words[j / 64] >> (j % 64) & 1))).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The range that values are clipped to, and the unit in which reports about them are sent.
 
+use ldp_core::steady::{Divisor, mask};
 use ldp_core::{Error, Rescale, Result, error::require};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,17 @@ impl Range {
         ((x - self.low) - (self.high - x)) / self.width()
     }
 
+    /// |u(x)| in units of 2⁻⁶³, rounded down, and whether u is negative: in the same time for every x.
+    #[inline]
+    #[must_use]
+    pub(crate) fn steady_unit(self, x: f64) -> (u64, bool) {
+        // Of a NaN it is the low end at first.
+        let inside = x.max(self.low).min(self.high);
+        let lean = (inside - self.low) - (self.high - inside);
+        let unit = Divisor::new(self.width()).share(lean);
+        (unit & mask(!x.is_nan()), lean < 0.0)
+    }
+
     /// The value that u stands for, $(low + high)/2 + u (high - low)/2$, for any real u. The ends are exact, and what
     /// is too large for a number is the largest one.
     #[must_use]
@@ -119,6 +131,8 @@ impl Rescale for Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ldp_core::seed::{Purpose, stream};
+    use rand::RngExt;
     use proptest::prelude::*;
 
     #[test]
@@ -157,6 +171,25 @@ mod tests {
         assert_eq!((range.decode(-1.0), range.decode(1.0), range.decode(0.0)), (8e307, 1.7e308, 1.25e308));
         assert_eq!(range.decode(1e6), f64::MAX);
         assert_eq!(range.scale_variance(1.0), f64::MAX);
+    }
+
+    #[test]
+    fn the_steady_unit_is_the_unit() {
+        let mut rng = stream(5, Purpose::Data, 0, 0);
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 5e-324, 1e300];
+        for (low, high) in [(0.0, 1.0), (-1.0, 1.0), (-3.7, 12.1), (1e9, 1e9 + 1e-3), (-1e-150, 1e-150), (-8e307, 8e307)] {
+            let range = Range::new(low, high).unwrap();
+            let inside = (0..20_000).map(|i| match i % 3 {
+                0 => low + (high - low) * rng.random::<f64>(),
+                1 => (low + high) / 2.0 + (high - low) * 2f64.powf(-80.0 * rng.random::<f64>()),
+                _ => f64::from_bits(rng.random()),
+            });
+            for x in inside.chain(odd).chain([low, high, low.next_up(), high.next_down(), (low + high) / 2.0]) {
+                let scaled = (range.unit(x) * 2f64.powi(63)) as i128;
+                let (unit, is_low) = range.steady_unit(x);
+                assert_eq!(i128::from(unit) * if is_low { -1 } else { 1 }, scaled, "{x} in [{low}, {high}]");
+            }
+        }
     }
 
     proptest! {

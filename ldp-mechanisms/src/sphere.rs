@@ -1,6 +1,7 @@
 //! What the vector mechanisms share: reading an input of any shape, directions, and a ratio of gamma functions.
 
 use ldp_core::channel::two_64;
+use ldp_core::steady::mask;
 use ldp_core::{Error, Result, error::require};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -30,7 +31,13 @@ pub(crate) fn check_square(dimension: usize, bound: f64, radius: f64) -> Result<
 
 /// Exactly `dimension` coordinates: a missing one or one that is not a number is zero, further ones are not looked at.
 pub(crate) fn coordinates(input: &[f64], dimension: usize) -> impl Iterator<Item = f64> + '_ {
-    (0..dimension).map(|j| input.get(j).copied().filter(|x| !x.is_nan()).unwrap_or(0.0))
+    (0..dimension).map(|j| input.get(j).map_or(0.0, |&x| or_zero(x)))
+}
+
+/// Zero for what is not a number: in the same time for all.
+#[inline]
+pub(crate) fn or_zero(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & mask(!x.is_nan()))
 }
 
 /// Length and direction of an input. The zero vector has the direction of the first axis; infinite coordinates

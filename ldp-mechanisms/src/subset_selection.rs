@@ -6,6 +6,7 @@ use ldp_core::channel::two_64;
 use ldp_core::drive::draw_binomial;
 use ldp_core::seed::SimulationRng;
 use ldp_core::special::gamma::ln_gamma;
+use ldp_core::steady::{choose, mask};
 use ldp_core::{Cdf, Density, DrawTally, Epsilon, Error, Mechanism, Numerics, Result, Tally, json};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -185,26 +186,39 @@ impl Mechanism for SubsetSelection {
 
     fn privatize<R: Rng + ?Sized>(&self, input: &f64, rng: &mut R) -> CategorySet {
         let x = category(*input, self.categories);
-        let mut set = CategorySet::empty(self.categories);
         let with_truth = rng.next_u64() < self.weight;
-        // Others are numbered without x: which numbers are drawn depends on the noise alone.
-        let other = |number: u32| number + u32::from(number >= x);
-        let others = self.categories - 1;
+        // Others are numbered without x: which numbers are drawn, and where they are written, depends on the noise alone.
+        let (others, mut picked) = (self.categories - 1, vec![0; self.categories.div_ceil(64) as usize]);
         // Floyd's subsets: a number that was drawn before stands for the newest one, which was not. Next to the true
         // category one less is wanted, and the first number is drawn in vain: a number of words that tells whether the
         // truth is in the set would tell the truth.
         for newest in others - self.size..others {
-            let drawn = other(below(u64::from(newest) + 1, rng) as u32);
-            if !with_truth || newest > others - self.size {
-                set.insert(if set.contains(drawn) { other(newest) } else { drawn });
-            }
+            let drawn = below(u64::from(newest) + 1, rng) as u32;
+            let wanted = !with_truth | (newest > others - self.size);
+            pick_one(&mut picked, [drawn, newest], mask(wanted));
         }
-        if with_truth {
-            set.insert(x);
-        }
-        set
+        CategorySet::around(&picked, self.categories, x, with_truth)
     }
 }
+
+/// Sets bit `drawn`, or `newest` where it is set already, if `wanted` has all bits; if it has none, nothing.
+///
+/// In few words all are touched: the same addresses whatever was drawn. In many that would take too long.
+fn pick_one(words: &mut [u64], [drawn, newest]: [u32; 2], wanted: u64) {
+    let touched = |number: u32| {
+        let word = number as usize / 64;
+        if words.len() <= FEW_WORDS { 0..words.len() } else { word..word + 1 }
+    };
+    let bit = |number: u32, word: usize| mask(number as usize / 64 == word) & (1 << (number % 64));
+    let is_set = touched(drawn).fold(0, |found, word| found | (words[word] & bit(drawn, word)));
+    let number = choose(is_set != 0, newest.into(), drawn.into()) as u32;
+    for word in touched(number) {
+        words[word] |= bit(number, word) & wanted;
+    }
+}
+
+/// Words of sets that are always gone through whole: those of 4,096 categories.
+const FEW_WORDS: usize = 64;
 
 impl Density for SubsetSelection {
     fn ln_density(&self, report: &CategorySet, input: &f64) -> f64 {

@@ -5,6 +5,7 @@ use crate::category_set::{CategorySet, SetCounts, category, cell_masses, check_c
 use ldp_core::channel::two_64;
 use ldp_core::drive::draw_binomial;
 use ldp_core::seed::SimulationRng;
+use ldp_core::steady::choose;
 use ldp_core::{Cdf, Density, DrawTally, Epsilon, Error, Kernel, Mechanism, Numerics, Result, Tally, json};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -130,14 +131,9 @@ impl Mechanism for UnaryEncoding {
     }
 
     fn privatize<R: Rng + ?Sized>(&self, input: &f64, rng: &mut R) -> CategorySet {
-        let (x, mut set) = (category(*input, self.categories), CategorySet::empty(self.categories));
+        let x = category(*input, self.categories);
         // A word for each: with fewer, drawn until all bits are decided, their number would depend on the bits.
-        for v in 0..self.categories {
-            if rng.next_u64() < if v == x { 1 << 63 } else { self.lie } {
-                set.insert(v);
-            }
-        }
-        set
+        CategorySet::collect(self.categories, |v| rng.next_u64() < choose(v == x, 1 << 63, self.lie))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::epsilon::{Epsilon, exp_floor};
 use crate::error::{Error, Result};
+use crate::steady::{choose, divide, mask};
 use serde::{Deserialize, Serialize};
 
 /// 2⁶⁴, the sum of the weights of a cell, as a number.
@@ -72,6 +73,22 @@ impl Dense {
             return Err(Error::Uninformative);
         }
         Ok(Self { columns })
+    }
+
+    /// The first report up to which the weights of a cell add to more than the word. All columns are gone through, so that
+    /// no address tells the cell: this takes as long as there are weights.
+    #[inline]
+    fn report(&self, cell: u32, word: u64) -> u32 {
+        let mut report = 0u64;
+        for (column, number) in self.columns.iter().zip(0u32..) {
+            let (mut sum, mut said) = (0u64, 0);
+            for weight in &column[..column.len() - 1] {
+                sum += weight;
+                said += u64::from(word >= sum);
+            }
+            report |= said & mask(number == cell);
+        }
+        report as u32
     }
 
     /// The largest ratio of two weights of the same report, as (large, small).
@@ -149,9 +166,9 @@ impl Kernel {
         }
     }
 
-    /// The weight of `report` in `cell`, in units of 2⁻⁶⁴.
+    /// The weight of `report` in `cell`, in units of 2⁻⁶⁴: zero where there is no such cell or report.
     pub(super) fn weight(&self, cell: u32, report: u32) -> u64 {
-        if report >= self.reports() {
+        if report >= self.reports() || cell >= self.cells() {
             return 0;
         }
         match self {
@@ -170,31 +187,19 @@ impl Kernel {
         Epsilon::of_ratio(large, small).expect("a checked kernel has a ratio above one")
     }
 
-    /// The report that a uniform random word selects.
+    /// The report that a uniform random word selects, in the same time for every cell and word: what tells a lie from the truth,
+    /// or where the value lies, is not the report alone otherwise.
     #[inline]
     pub(super) fn report(&self, cell: u32, word: u64) -> u32 {
         match self {
+            &Self::Response { reports: 2, lie } => cell ^ u32::from(word < lie),
             &Self::Response { reports, lie } => {
                 // The first (m − 1) · lie words are the lies, `lie` of them for each other report in order.
-                if word < u64::from(reports - 1) * lie {
-                    let other = (word / lie) as u32;
-                    other + u32::from(other >= cell)
-                } else {
-                    cell
-                }
+                let others = u64::from(reports - 1);
+                let (other, cell) = (divide(word, lie).0, u64::from(cell));
+                choose(other < others, other.wrapping_add(u64::from(other >= cell)), cell) as u32
             }
-            Self::Dense(dense) => {
-                let column = &dense.columns[cell as usize];
-                let mut left = word;
-                let last = column.len() - 1;
-                for (report, &weight) in column[..last].iter().enumerate() {
-                    if left < weight {
-                        return report as u32;
-                    }
-                    left -= weight;
-                }
-                last as u32
-            }
+            Self::Dense(dense) => dense.report(cell, word),
         }
     }
 
@@ -231,7 +236,9 @@ fn truth(reports: u32, lie: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::epsilon::tests::exp_rational_floor;
+    use crate::seed::{Purpose, stream};
     use num_bigint::BigUint;
+    use rand::{Rng, RngExt};
 
     #[test]
     fn realised_epsilon_never_exceeds_the_claim_proved_in_integers() {
@@ -273,6 +280,69 @@ mod tests {
         let dense = Kernel::Dense(Dense::new(vec![vec![1, u64::MAX], vec![1 << 63, 1 << 63]]).unwrap());
         assert_eq!([dense.report(0, 0), dense.report(0, 1), dense.report(1, 1)], [0, 1, 0]);
         assert_eq!([dense.report(1, (1 << 63) - 1), dense.report(1, 1 << 63)], [0, 1]);
+    }
+
+    /// What a report was before: by branches and a division.
+    fn by_branches(kernel: &Kernel, cell: u32, word: u64) -> u32 {
+        match kernel {
+            &Kernel::Response { reports, lie } if word < u64::from(reports - 1) * lie => {
+                let other = (word / lie) as u32;
+                other + u32::from(other >= cell)
+            }
+            Kernel::Response { .. } => cell,
+            Kernel::Dense(dense) => {
+                let mut left = word;
+                let column = &dense.columns[cell as usize];
+                let found = column.iter().position(|&weight| {
+                    let is_here = left < weight;
+                    left = left.wrapping_sub(weight);
+                    is_here
+                });
+                found.unwrap() as u32
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_words_give_the_same_reports_as_with_branches() {
+        let mut rng = stream(18, Purpose::Noise, 0, 0);
+        for _ in 0..3000 {
+            let reports = (rng.next_u64() >> rng.random_range(32..63)) as u32 % 70_000 + 2;
+            let level = Epsilon::new(10f64.powf(rng.random_range(-3.0..2.0))).unwrap();
+            let response = Kernel::response(level, reports).unwrap();
+            let mut cuts: Vec<u64> = (0..rng.random_range(1..9)).map(|_| rng.next_u64() | 1).collect();
+            cuts.sort_unstable();
+            cuts.dedup();
+            let ends = cuts.iter().map(|&cut| u128::from(cut)).chain([1 << 64]);
+            let starts = [0].into_iter().chain(cuts.iter().map(|&cut| u128::from(cut)));
+            let column: Vec<u64> = ends.zip(starts).map(|(end, start)| (end - start) as u64).collect();
+            let columns = [column.clone(), column.iter().rev().copied().collect(), column].to_vec();
+            let dense = Dense::new(columns).map(Kernel::Dense);
+            for kernel in [Some(response), dense.ok()].into_iter().flatten() {
+                let cells = kernel.cells();
+                let (truth, lie) = (kernel.weight(0, 0), kernel.weight(0, 1));
+                let edges = [0, lie, lie.wrapping_mul(2), truth.wrapping_neg(), truth, rng.next_u64()];
+                for edge in edges {
+                    for word in [edge, edge.wrapping_sub(1), edge.wrapping_add(1)] {
+                        for cell in [0, 1, cells - 1, (rng.next_u64() % u64::from(cells)) as u32] {
+                            assert_eq!(kernel.report(cell, word), by_branches(&kernel, cell, word), "{cell} {word}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_no_weight_where_there_is_no_cell() {
+        let response = Kernel::response(Epsilon::new(1.0).unwrap(), 2).unwrap();
+        let dense = Kernel::Dense(Dense::new(vec![vec![1, u64::MAX], vec![1 << 63, 1 << 63]]).unwrap());
+        for kernel in [response, dense] {
+            for (cell, report) in [(7, 0), (2, 0), (u32::MAX, 1), (0, 2), (2, 2)] {
+                assert_eq!(kernel.weight(cell, report), 0);
+            }
+            assert!(kernel.weight(1, 1) > 0);
+        }
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl FiniteChannel {
         Self::new(self.partition.shifted(by)?, self.kernel)
     }
 
-    /// The weight of `report` in `cell`, in units of 2⁻⁶⁴.
+    /// The weight of `report` in `cell`, in units of 2⁻⁶⁴: zero where there is no such cell or report.
     #[must_use]
     pub fn weight(&self, cell: u32, report: u32) -> u64 {
         self.kernel.weight(cell, report)

@@ -4,6 +4,7 @@ use super::periodic::Periodic;
 use crate::error::{Error, Result, require};
 use crate::mechanism::Rescale;
 use crate::model::Cdf;
+use crate::steady::look_up;
 use serde::{Deserialize, Serialize};
 
 /// A partition of the line into finitely many labelled cells, every interval closed on the left.
@@ -31,6 +32,9 @@ pub enum Partition {
 pub struct Cuts {
     cuts: Vec<f64>,
     labels: Vec<u32>,
+    /// Whether every interval is a cell of its own, numbered from the left.
+    #[serde(skip)]
+    in_order: bool,
 }
 
 #[derive(Deserialize)]
@@ -72,7 +76,8 @@ impl Cuts {
                 return Err(Error::CutsNotIncreasing { left: pair[0], right: pair[1] });
             }
         }
-        Ok(Self { cuts, labels })
+        let in_order = labels.iter().zip(0u32..).all(|(&label, i)| label == i);
+        Ok(Self { cuts, labels, in_order })
     }
 
     /// The cut points.
@@ -85,6 +90,19 @@ impl Cuts {
     #[must_use]
     pub fn labels(&self) -> &[u32] {
         &self.labels
+    }
+
+    /// The cell of a value. Not by bisection, whose steps tell where the value lies: the cuts at or below it are counted, and
+    /// the label is looked for in all places.
+    #[inline]
+    fn label(&self, x: f64) -> u32 {
+        let below: u64 = self.cuts.iter().map(|&cut| u64::from(cut <= x)).sum();
+        if self.in_order { below as u32 } else { look_up(&self.labels, below as u32) }
+    }
+
+    /// Whether every interval is a cell of its own, numbered from the left.
+    pub(crate) fn in_order(&self) -> bool {
+        self.in_order
     }
 
     /// The intervals [low, high) with their cells, from the left.
@@ -106,15 +124,15 @@ impl Partition {
         }
     }
 
-    /// The cell of a value. A NaN has a cell too (that of the far left, or cell 0): refusing it here would make
-    /// the answer depend on the private value.
+    /// The cell of a value, in the same time for every value. A NaN has a cell too (that of the far left, or cell 0):
+    /// refusing it here would make the answer depend on the private value.
     #[inline]
     #[must_use]
     pub fn cell(&self, x: f64) -> u32 {
         match self {
             Self::Threshold(cut) => u32::from(x >= *cut),
             &Self::Periodic { origin, width, cells } => Periodic { origin, width, cells }.cell(x),
-            Self::Cuts(cuts) => cuts.labels[cuts.cuts.partition_point(|&cut| cut <= x)],
+            Self::Cuts(cuts) => cuts.label(x),
         }
     }
 
@@ -129,7 +147,7 @@ impl Partition {
         let shifted = match self {
             Self::Threshold(cut) => Self::Threshold(cut + by),
             Self::Periodic { origin, width, cells } => Self::Periodic { origin: origin + by, width, cells },
-            Self::Cuts(Cuts { cuts, labels }) => {
+            Self::Cuts(Cuts { cuts, labels, .. }) => {
                 Self::Cuts(Cuts::labelled(cuts.into_iter().map(|cut| cut + by).collect(), labels)?)
             }
         };
@@ -190,7 +208,7 @@ impl Rescale for Partition {
             Self::Periodic { origin, width, cells } => {
                 Self::Periodic { origin: origin * factor, width: width * factor, cells }
             }
-            Self::Cuts(Cuts { cuts, labels }) => {
+            Self::Cuts(Cuts { cuts, labels, .. }) => {
                 Self::Cuts(Cuts::labelled(cuts.into_iter().map(|cut| cut * factor).collect(), labels)?)
             }
         };

@@ -1,6 +1,7 @@
 //! How a law spreads over residue classes: the cells of a periodic partition.
 
 use crate::model::Cdf;
+use crate::steady::Divisor;
 
 /// Intervals summed one by one on either side of the median.
 const NEAR: f64 = 16_384.0;
@@ -18,11 +19,10 @@ pub(super) struct Periodic {
 }
 
 impl Periodic {
-    /// The cell of a value: always one of them, also for infinities and NaN.
+    /// The cell of a value: always one of them, also for infinities and NaN, and in the same time for all.
     #[inline]
     pub fn cell(self, x: f64) -> u32 {
-        let position = ((x - self.origin) / self.width).floor();
-        (position.rem_euclid(f64::from(self.cells)) as u32).min(self.cells - 1)
+        Divisor::new(self.width).residue(x - self.origin, self.cells)
     }
 
     /// Adds to each cell the sum of `value(low, high)` over its intervals, `value` being a mass under the model or its

@@ -97,7 +97,7 @@ fn find_cells<F: Value>(partition: &Partition, values: &[F], cells: &mut [Plane]
     match partition {
         Partition::Threshold(cut) => cells[0] = at_least(values, *cut),
         Partition::Cuts(cuts)
-            if cuts.points().len() <= FEW_CUTS && (0..).zip(cuts.labels()).all(|(i, &label): (u32, _)| i == label) =>
+            if cuts.points().len() <= FEW_CUTS && cuts.in_order() =>
         {
             // The number of cuts at or below the value, added up digit by digit.
             for &cut in cuts.points() {
@@ -113,10 +113,21 @@ fn find_cells<F: Value>(partition: &Partition, values: &[F], cells: &mut [Plane]
             for (group, values) in values.chunks(64).enumerate() {
                 let mut found = [0; MOST];
                 let found = &mut found[..cells.len()];
-                values.iter().enumerate().for_each(|(i, value)| put(found, i, partition.cell(value.as_())));
+                values.iter().enumerate().for_each(|(i, value)| put(found, i, cell(partition, value.as_())));
                 cells.iter_mut().zip(found).for_each(|(plane, found)| plane[group] = *found);
             }
         }
+    }
+}
+
+/// The cell of a value; among many cuts by a search, whose time tells where it lies. See [`Pack`].
+#[inline]
+fn cell(partition: &Partition, x: f64) -> u32 {
+    match partition {
+        Partition::Cuts(cuts) if cuts.points().len() > FEW_CUTS => {
+            cuts.labels()[cuts.points().partition_point(|&cut| cut <= x)]
+        }
+        _ => partition.cell(x),
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) mod cipher;
 #[cfg(target_arch = "x86_64")]
 mod cipher_512;
 pub(crate) mod compare;
+mod cycles;
+
+pub use cycles::cycles;
 
 /// Runs `work` compiled for AVX2 and its companions (x86-64-v3) where the processor has them.
 ///

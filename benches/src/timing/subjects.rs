@@ -1,0 +1,166 @@
+//! The finite mechanisms whose answers are timed, each with values that lie far apart in what has to be done for them.
+
+use super::Seen;
+use ldp_core::wide::cycles;
+use ldp_core::{Cuts, Dense, Epsilon, FiniteChannel, Kernel, Mechanism, Partition, Result, wire};
+use ldp_mechanisms::{
+    CategorySet, Duchi, DuchiLinf, IntervalResponse, RandomizedResponse, Range, Residue, Sign, SubsetSelection,
+    UnaryEncoding,
+};
+use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
+use rand::{Rng, RngExt, SeedableRng, TryRng};
+use std::convert::Infallible;
+use std::hint::black_box;
+
+/// Something that is timed: so many answers, from this seed.
+pub struct Subject {
+    /// What it is called.
+    pub name: &'static str,
+    /// How many values it is asked about.
+    pub inputs: usize,
+    /// Times answers about values in random order.
+    #[expect(clippy::type_complexity, reason = "a list of closures, each of its own mechanism")]
+    pub time: Box<dyn Fn(usize, u64) -> Vec<Seen>>,
+}
+
+/// Values in other cells, near and at the ends: time must not grow with them.
+const VALUES: [f64; 4] = [-0.3, 0.6, 1e300, -7.25e17];
+
+/// Words drawn beforehand, so that making them is not timed.
+struct Drawn {
+    words: Vec<u64>,
+    next: usize,
+}
+
+/// How many; a power of two.
+const WORDS: usize = 1 << 16;
+
+impl Drawn {
+    fn new(seed: u64) -> Self {
+        let mut rng = ChaCha12Rng::seed_from_u64(seed);
+        Self { words: (0..WORDS).map(|_| rng.next_u64()).collect(), next: 0 }
+    }
+}
+
+impl TryRng for Drawn {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.try_next_u64().map(|word| word as u32)
+    }
+
+    #[inline]
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.next = (self.next + 1) & (WORDS - 1);
+        Ok(self.words[self.next])
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        bytes.chunks_mut(8).try_for_each(|chunk| {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+            Ok(())
+        })
+    }
+}
+
+/// Everything that is timed at one level.
+pub fn subjects(epsilon: Epsilon) -> Result<Vec<Subject>> {
+    let response = |reports| Kernel::response(epsilon, reports);
+    let threshold = FiniteChannel::new(Partition::Threshold(0.0), response(2)?)?;
+    let periodic = |cells| FiniteChannel::new(Partition::Periodic { origin: 0.1, width: 0.3, cells }, response(cells)?);
+    let many: Vec<f64> = (-150..150).map(|i| f64::from(i) / 100.0).collect();
+    let union = Cuts::labelled(vec![-0.5, 0.5], vec![0, 1, 0])?;
+    let union = FiniteChannel::new(Partition::Cuts(union), response(2)?)?;
+    let labels = (0..=many.len() as u32).map(|i| i % 4).collect();
+    let stripes = FiniteChannel::new(Partition::Cuts(Cuts::labelled(many.clone(), labels)?), response(4)?)?;
+    let residues = Partition::Periodic { origin: 0.0, width: 1.0, cells: 4 };
+    let dense = FiniteChannel::new(residues, Kernel::Dense(dense(epsilon)?))?;
+    let categories = [0.0, 3.0, 6.0, 7.0];
+    let range = Range::new(-1.0, 1.0)?;
+    Ok(vec![
+        on_values("sign", Sign::new(epsilon, 0.0)?, VALUES),
+        on_values("threshold channel", threshold.clone(), VALUES),
+        on_values("interval, 3 reports", IntervalResponse::new(epsilon, vec![-0.48, 0.48])?, VALUES),
+        on_values("interval, 301 reports", IntervalResponse::new(epsilon, many)?, VALUES),
+        on_values("union of intervals", union, VALUES),
+        on_values("300 stripes, 4 reports", stripes, VALUES),
+        on_values("residue, 4 cells", Residue::new(epsilon, 0.0, 0.5, 4)?, VALUES),
+        on_values("residue, 5 cells", periodic(5)?, VALUES),
+        on_values("dense, 4 x 4", dense.clone(), VALUES),
+        on_values("randomised response, 8", RandomizedResponse::new(epsilon, 8)?, categories),
+        on_values("duchi, one bit", Duchi::new(epsilon, range)?, [-1.0, -0.3, 1e-9, 1e300]),
+        on_sets("unary, 8", UnaryEncoding::new(epsilon, 8)?, categories),
+        on_sets("subset selection, 8", SubsetSelection::new(epsilon, 8)?, categories),
+        on_vectors("duchi-linf, 3", DuchiLinf::new(epsilon, 3, 1.0)?),
+        on_vectors("duchi-linf, 4", DuchiLinf::new(epsilon, 4, 1.0)?),
+        on_wire("answer, threshold", &threshold, epsilon)?,
+        on_wire("answer, residues", &periodic(4)?, epsilon)?,
+        on_wire("answer, dense", &dense, epsilon)?,
+    ])
+}
+
+/// Each cell has the weights of a response over four, with what the lies next to it have less the others have more.
+fn dense(epsilon: Epsilon) -> Result<Dense> {
+    let kernel = FiniteChannel::new(Partition::Threshold(0.0), Kernel::response(epsilon, 4)?)?;
+    let (truth, lie) = (kernel.weight(0, 0), kernel.weight(0, 1));
+    let shade = lie / 16;
+    let column = |cell: usize| {
+        let mut column = vec![lie; 4];
+        column[cell] = truth - 2 * shade;
+        column[(cell + 1) % 4] += shade;
+        column[(cell + 2) % 4] += shade;
+        column
+    };
+    Dense::new((0..4).map(column).collect())
+}
+
+fn on_values<Q>(name: &'static str, question: Q, values: [f64; 4]) -> Subject
+where
+    Q: Mechanism<Input = f64, Report = u32> + 'static,
+{
+    let answer = move |value: &f64, rng: &mut Drawn| question.privatize(value, rng);
+    subject(name, Vec::from(values), answer, |&report| report.into())
+}
+
+fn on_sets<Q>(name: &'static str, question: Q, categories: [f64; 4]) -> Subject
+where
+    Q: Mechanism<Input = f64, Report = CategorySet> + 'static,
+{
+    let answer = move |value: &f64, rng: &mut Drawn| question.privatize(value, rng);
+    subject(name, Vec::from(categories), answer, |set| set.members().map(|v| 1 << v).sum())
+}
+
+fn on_vectors(name: &'static str, question: DuchiLinf) -> Subject {
+    let vectors = [[0.0; 4], [1.0; 4], [-1.0; 4], [-0.3, 1e-300, 0.9, 1e300]].map(Vec::from);
+    let answer = move |vector: &Vec<f64>, rng: &mut Drawn| question.privatize(vector, rng);
+    let signs = |report: &Vec<f64>| report.iter().fold(0, |bits, z| bits << 1 | u64::from(*z > 0.0));
+    subject(name, vectors.into(), answer, signs)
+}
+
+fn on_wire(name: &'static str, question: &FiniteChannel, cap: Epsilon) -> Result<Subject> {
+    let text = wire::write("question", question)?;
+    let answer = move |value: &f64, rng: &mut Drawn| wire::simulate_answer(&text, *value, cap, rng);
+    Ok(subject(name, VALUES.into(), answer, |report| report.as_ref().map_or(u64::MAX, |&report| report.into())))
+}
+
+fn subject<I: 'static, Z: 'static>(
+    name: &'static str,
+    inputs: Vec<I>,
+    answer: impl Fn(&I, &mut Drawn) -> Z + 'static,
+    number: fn(&Z) -> u64,
+) -> Subject {
+    let count = inputs.len();
+    let time = move |answers: usize, seed: u64| {
+        let (mut noise, mut order) = (Drawn::new(seed), Xoshiro256PlusPlus::seed_from_u64(seed));
+        let order: Vec<usize> = (0..answers).map(|_| order.random_range(0..count)).collect();
+        let each = order.into_iter().map(|input| {
+            let value = black_box(&inputs[input]);
+            let before = cycles();
+            let report = black_box(answer(value, &mut noise));
+            let cycles = cycles() - before;
+            Seen { input, report: number(&report), cycles }
+        });
+        each.collect()
+    };
+    Subject { name, inputs: count, time: Box::new(time) }
+}
