@@ -39,9 +39,12 @@ pub struct Common {
     /// Number of threads [default: all cores]
     #[arg(long, global = true, help_heading = COMMON, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
     pub threads: Option<u16>,
-    /// No progress and no warnings on standard error
+    /// No progress, no time and no warnings on standard error
     #[arg(long, short, global = true, help_heading = COMMON)]
     pub quiet: bool,
+    /// Also write files that are there already and hold something else, which is lost
+    #[arg(long, visible_alias = "force", global = true, help_heading = COMMON)]
+    pub overwrite: bool,
 }
 
 /// How results are written.
@@ -322,9 +325,6 @@ pub struct Compare {
     /// Run a study of more than 10000 points
     #[arg(long)]
     pub yes: bool,
-    /// Also into a folder that holds something else, which is lost
-    #[arg(long)]
-    pub overwrite: bool,
     /// Print the table in Markdown
     #[arg(long)]
     pub markdown: bool,
@@ -339,9 +339,6 @@ pub struct Merge {
     /// The folder for the whole; made if it is not there
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Also into a folder that holds something else, which is lost
-    #[arg(long)]
-    pub overwrite: bool,
     /// Print the table in Markdown
     #[arg(long)]
     pub markdown: bool,

@@ -20,7 +20,8 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     let spool = |cause: &(dyn std::error::Error + 'static)| {
         matches!(cause.downcast_ref::<InputError>(), Some(InputError::Spool { .. }))
     };
-    let system = output.is_some() || error.is::<rayon::ThreadPoolBuildError>() || error.chain().any(spool);
+    let drawn = error.is::<NotDrawn>();
+    let system = output.is_some() || drawn || error.is::<rayon::ThreadPoolBuildError>() || error.chain().any(spool);
     // Library errors quote their source; a cause is added only where the text so far does not have it.
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -38,3 +39,16 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the output: {0}")]
 pub struct OutputError(pub io::Error);
+
+/// A figure that could not be drawn of numbers that are safe.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{file} cannot be drawn: {cause}; the numbers are on disk beside it, and the same command with another [figure] draws them \
+     without working them out again"
+)]
+pub struct NotDrawn {
+    /// The file.
+    pub file: String,
+    /// Why.
+    pub cause: String,
+}

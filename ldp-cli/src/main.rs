@@ -22,6 +22,7 @@ mod report;
 mod spec;
 mod study;
 mod sweep;
+mod table;
 
 use clap::Parser;
 use std::io::Write;

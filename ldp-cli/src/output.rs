@@ -1,76 +1,152 @@
-//! Files that flags ask for.
+//! Files that flags ask for: never lost to a second run, and written as a whole or not at all.
 
 use crate::exit::OutputError;
 use crate::plot::{self, PngError};
 use anyhow::Context;
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is opened before the work begins, so that hours are not lost to a wrong path, and emptied only when there is
-/// something to write. If it never comes to that, a file that was not there before is taken away again.
+/// What a file of a kind begins with.
+pub type Begins = &'static [&'static [u8]];
+/// A figure: SVG as `plot` draws it, or PNG.
+pub const FIGURE: Begins = &[b"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 540 ", b"\x89PNG\r\n\x1a\n"];
+/// A JSON object.
+pub const OBJECT: Begins = &[b"{"];
+
+/// A file that is looked at before the work begins, so that hours are not lost to a wrong path, and written after it.
+///
+/// A file that is there already stays, unless `--overwrite` is given: one that does not begin as this kind does is refused
+/// at once, and one that does may be what the same command made before. Then there is nothing to be written, or else it is
+/// another result, and refused as well.
 pub struct Output {
-    file: File,
     path: PathBuf,
     flag: &'static str,
-    fresh: bool,
+    overwrite: bool,
+    /// What cannot be replaced by another file, such as a pipe, is open from the beginning.
+    stream: Option<File>,
 }
 
 impl Output {
-    /// Opens the file that `flag` names.
-    pub fn open(flag: &'static str, path: &Path) -> anyhow::Result<Self> {
-        let new = OpenOptions::new().write(true).create_new(true).open(path);
-        let fresh = new.is_ok();
-        let opened = match new {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                OpenOptions::new().write(true).create(true).truncate(false).open(path)
-            }
-            opened => opened,
-        };
-        let file = opened.map_err(OutputError).with_context(|| format!("{flag} {}", path.display()))?;
-        Ok(Self { file, path: path.to_owned(), flag, fresh })
+    /// Looks at the file that `flag` names.
+    pub fn open(flag: &'static str, path: &Path, overwrite: bool, begins: Begins) -> anyhow::Result<Self> {
+        let mut output = Self { path: path.to_owned(), flag, overwrite, stream: None };
+        if special(path) {
+            let stream = OpenOptions::new().write(true).open(path);
+            output.stream = Some(stream.map_err(OutputError).with_context(|| output.place())?);
+            return Ok(output);
+        }
+        let place = || output.place();
+        anyhow::ensure!(!path.is_dir(), "{}: this is a folder", place());
+        // Where the file will be made under another name.
+        tempfile::tempfile_in(parent(&target(path))).map_err(OutputError).with_context(place)?;
+        if !overwrite && fs::symlink_metadata(path).is_ok() {
+            let longest = begins.iter().map(|begin| begin.len()).max().unwrap_or(0);
+            let mut head = Vec::new();
+            let read = File::open(path).and_then(|file| file.take(longest as u64).read_to_end(&mut head));
+            let alike = read.is_ok() && (head.is_empty() || begins.iter().any(|begin| head.starts_with(begin)));
+            anyhow::ensure!(
+                alike,
+                "{}: the file is there already, and not from this command; take another name, or --overwrite",
+                place()
+            );
+        }
+        Ok(output)
     }
 
     /// Fills the file.
-    pub fn write(mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
-        self.fresh = false;
-        let filled = self.empty().and_then(|()| {
-            let mut out = BufWriter::new(&self.file);
-            fill(&mut out)?;
-            out.flush()
-        });
-        filled.map_err(OutputError).with_context(|| format!("{} {}", self.flag, self.path.display()))
+    pub fn write(self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+        let mut content = Vec::new();
+        fill(&mut content).map_err(OutputError).with_context(|| self.place())?;
+        self.bytes(&content)
     }
 
     /// Fills the file with a figure: as PNG if its name ends so, otherwise as the SVG text it is.
     pub fn figure(self, svg: &str) -> anyhow::Result<()> {
-        let drawn =
-            |error: PngError| anyhow::Error::new(error).context(format!("{} {}", self.flag, self.path.display()));
         if self.path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
-            // Drawn before the file is emptied.
-            let bytes = plot::png(svg, plot::SCALE).map_err(drawn)?;
-            return self.write(|out| out.write_all(&bytes));
+            let drawn = |error: PngError| anyhow::Error::new(error).context(self.place());
+            let bytes = plot::png_of_any_height(svg).map_err(drawn)?;
+            return self.bytes(&bytes);
         }
-        self.write(|out| out.write_all(svg.as_bytes()))
+        self.bytes(svg.as_bytes())
     }
 
-    /// What is no file, such as a pipe, has nothing to be emptied of.
-    fn empty(&self) -> io::Result<()> {
-        if self.file.metadata()?.is_file() { self.file.set_len(0) } else { Ok(()) }
+    fn bytes(self, content: &[u8]) -> anyhow::Result<()> {
+        let place = || self.place();
+        if let Some(mut stream) = self.stream.as_ref() {
+            return stream.write_all(content).map_err(OutputError).with_context(place);
+        }
+        if !self.overwrite {
+            check_same(&self.path, content).with_context(place)?;
+        }
+        write_whole(&self.path, true, |out| out.write_all(content)).map_err(OutputError).with_context(place)
+    }
+
+    fn place(&self) -> String {
+        format!("{} {}", self.flag, self.path.display())
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if self.fresh {
-            // The run has failed already, and says why.
-            let _ = fs::remove_file(&self.path);
-        }
+/// A file that is there already must hold the same, or nothing: then nothing is lost.
+pub fn check_same(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let same = match fs::symlink_metadata(path) {
+        Err(_) => true,
+        Ok(_) => fs::read(path).is_ok_and(|known| known.is_empty() || known == content),
+    };
+    anyhow::ensure!(same, "the file is there already and holds something else; take another name, or --overwrite");
+    Ok(())
+}
+
+/// Whether a path is something that cannot be replaced by a file: a pipe, a terminal, `/dev/stdout` wherever that leads.
+fn special(path: &Path) -> bool {
+    if (path.starts_with("/dev") || path.starts_with("/proc")) && path.exists() && !path.is_dir() {
+        return true;
     }
+    fs::metadata(path).is_ok_and(|kind| !kind.is_file() && !kind.is_dir())
+}
+
+/// The file that a path means: where it is a link, the file at its end.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| ".".as_ref())
+}
+
+/// Writes a file so that it is there as a whole or not at all: under another name in the same folder, and renamed when it
+/// is on disk. One that is there keeps its permissions.
+pub fn write_whole(
+    path: &Path,
+    replace: bool,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let path = target(path);
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the mask of the process applies.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let file = builder.prefix(&name).suffix(".partial").tempfile_in(parent(&path))?;
+    if let Ok(known) = fs::metadata(&path) {
+        file.as_file().set_permissions(known.permissions())?;
+    }
+    let mut out = BufWriter::new(file.as_file());
+    fill(&mut out)?;
+    out.flush()?;
+    drop(out);
+    file.as_file().sync_all()?;
+    let kept = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
+    kept.map(drop).map_err(|error| error.error)
 }
 
 /// A folder for results, made before the work begins. If it comes to nothing, a folder that was not there before is taken
-/// away again; the files in it are opened after it, so that they are gone by then.
+/// away again.
 pub struct Folder {
     path: PathBuf,
     flag: &'static str,
@@ -78,17 +154,28 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder that `flag` names, unless it is there.
+    /// Makes the folder that `flag` names, unless it is there, and sees whether it can be written.
     pub fn open(flag: &'static str, path: &Path) -> anyhow::Result<Self> {
         let fresh = !path.exists();
         anyhow::ensure!(fresh || path.is_dir(), "{flag} {}: this is not a folder", path.display());
-        fs::create_dir_all(path).map_err(OutputError).with_context(|| format!("{flag} {}", path.display()))?;
-        Ok(Self { path: path.to_owned(), flag, fresh })
+        let folder = Self { path: path.to_owned(), flag, fresh };
+        let made = fs::create_dir_all(path).and_then(|()| tempfile::tempfile_in(path));
+        made.map_err(OutputError).with_context(|| format!("{flag} {}", path.display()))?;
+        Ok(folder)
     }
 
-    /// Opens a file in it.
-    pub fn file(&self, name: &str) -> anyhow::Result<Output> {
-        Output::open(self.flag, &self.path.join(name))
+    /// Fills files in it, all of them or, where one would be lost that holds something else, none. Those of `runs` hold
+    /// what differs between runs.
+    pub fn write(self, files: &[(String, Vec<u8>)], overwrite: bool, runs: &[&str]) -> anyhow::Result<()> {
+        let place = |name: &str| format!("{} {}", self.flag, self.path.join(name).display());
+        for (name, content) in files.iter().filter(|(name, _)| !overwrite && !runs.contains(&name.as_str())) {
+            check_same(&self.path.join(name), content).with_context(|| place(name))?;
+        }
+        for (name, content) in files {
+            let written = write_whole(&self.path.join(name), true, |out| out.write_all(content));
+            written.map_err(OutputError).with_context(|| place(name))?;
+        }
+        Ok(())
     }
 }
 
@@ -105,35 +192,102 @@ impl Drop for Folder {
 mod tests {
     use super::*;
 
+    const TEXT: Begins = &[b"new"];
+
+    fn open(path: &Path, overwrite: bool) -> anyhow::Result<Output> {
+        Output::open("--svg", path, overwrite, TEXT)
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
     fn a_folder_stays_only_with_something_in_it() {
         let within = tempfile::tempdir().unwrap();
         let path = within.path().join("deep/results");
-        let folder = Folder::open("--out", &path).unwrap();
-        let file = folder.file("data.csv").unwrap();
-        assert!(path.join("data.csv").exists());
-        drop(file);
-        drop(folder);
+        drop(Folder::open("--out", &path).unwrap());
         assert!(!path.exists());
-        let folder = Folder::open("--out", &path).unwrap();
-        folder.file("data.csv").unwrap().write(|out| out.write_all(b"1")).unwrap();
-        drop(folder);
-        assert_eq!(fs::read_to_string(path.join("data.csv")).unwrap(), "1");
+        let write = |content: &str, overwrite| {
+            let files = [("data.csv".to_owned(), content.into()), ("run.json".to_owned(), content.into())];
+            Folder::open("--out", &path).unwrap().write(&files, overwrite, &["run.json"])
+        };
+        write("1", false).unwrap();
+        write("1", false).unwrap();
+        // All or nothing, unless told.
+        assert!(format!("{:#}", write("2", false).unwrap_err()).contains("data.csv: the file is there already"));
+        assert_eq!(fs::read_to_string(path.join("run.json")).unwrap(), "1");
+        write("2", true).unwrap();
+        assert_eq!(fs::read_to_string(path.join("data.csv")).unwrap(), "2");
+        assert_eq!(names(&path), ["data.csv", "run.json"]);
         let error = Folder::open("--out", &path.join("data.csv")).err().unwrap();
         assert!(error.to_string().ends_with("data.csv: this is not a folder"), "{error}");
     }
 
     #[test]
-    fn a_file_is_emptied_only_to_be_filled() {
+    fn a_file_that_is_there_is_never_lost_unasked() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("figure.svg");
-        drop(Output::open("--svg", &path).unwrap());
-        assert!(!path.exists());
+        let put = |content: &str, overwrite| open(&path, overwrite)?.write(|out| out.write_all(content.as_bytes()));
+        drop(open(&path, false).unwrap());
+        assert!(names(folder.path()).is_empty());
+        put("new 1", false).unwrap();
+        // The same again is no loss; something else is.
+        put("new 1", false).unwrap();
+        assert!(format!("{:#}", put("new 2", false).unwrap_err()).contains("figure.svg: the file is there already and holds"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new 1");
+        put("new 2", true).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new 2");
+        // What is of another kind is refused before the work.
         fs::write(&path, "what was there before").unwrap();
-        drop(Output::open("--svg", &path).unwrap());
+        assert!(open(&path, false).err().unwrap().to_string().contains("not from this command"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "what was there before");
-        Output::open("--svg", &path).unwrap().write(|out| out.write_all(b"new")).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        drop(open(&path, true).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "what was there before");
+        assert_eq!(names(folder.path()), ["figure.svg"]);
+    }
+
+    #[test]
+    fn what_fails_on_the_way_leaves_everything_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data.csv");
+        for before in [None, Some("before")] {
+            before.map_or(Ok(()), |text| fs::write(&path, text)).unwrap();
+            let torn = write_whole(&path, true, |out| {
+                out.write_all(&[b'x'; 100_000])?;
+                Err(io::ErrorKind::StorageFull.into())
+            });
+            assert_eq!(torn.unwrap_err().kind(), io::ErrorKind::StorageFull);
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), before);
+            assert_eq!(names(folder.path()).len(), usize::from(before.is_some()));
+        }
+        assert!(write_whole(&path, false, |out| out.write_all(b"after")).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("file"), folder.path().join("link"));
+        write_whole(&path, true, |out| out.write_all(b"1")).unwrap();
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        assert_eq!(mode(), fs::metadata(&plain).unwrap().permissions().mode() & 0o777);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&path, &link).unwrap();
+        write_whole(&link, true, |out| out.write_all(b"2")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode()), ("2", 0o640));
+        // A link to nowhere is something, too.
+        let nowhere = folder.path().join("nowhere");
+        symlink(folder.path().join("gone"), &nowhere).unwrap();
+        assert!(open(&nowhere, false).is_err());
     }
 
     #[test]
@@ -141,23 +295,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="5"/>"#;
         let written = |name: &str| {
-            Output::open("--svg", &folder.path().join(name)).unwrap().figure(svg).unwrap();
+            Output::open("--svg", &folder.path().join(name), false, FIGURE).unwrap().figure(svg).unwrap();
             fs::read(folder.path().join(name)).unwrap()
         };
         assert!(written("a.svg") == svg.as_bytes() && written("png") == svg.as_bytes());
         assert!(written("a.png") == plot::png(svg, plot::SCALE).unwrap() && written("b.PNG") == written("a.png"));
         // Nothing is left of a picture that could not be drawn, and nothing lost.
         let fresh = folder.path().join("c.png");
-        let error = Output::open("--svg", &fresh).unwrap().figure("no figure").unwrap_err();
+        let drawn = |path: &Path| Output::open("--svg", path, false, FIGURE).unwrap().figure("no figure");
+        let error = drawn(&fresh).unwrap_err();
         assert!(error.to_string().starts_with("--svg ") && !fresh.exists(), "{error}");
-        assert!(Output::open("--svg", &folder.path().join("a.png")).unwrap().figure("no figure").is_err());
+        assert!(drawn(&folder.path().join("a.png")).is_err());
         assert!(written("b.png") == fs::read(folder.path().join("a.png")).unwrap());
     }
 
     #[test]
     fn a_wrong_path_is_named_with_its_flag() {
-        let error = Output::open("--svg", Path::new("/nowhere/at/all.svg")).err().unwrap();
+        let error = open(Path::new("/nowhere/at/all.svg"), false).err().unwrap();
         assert_eq!(error.to_string(), "--svg /nowhere/at/all.svg");
         assert!(error.chain().any(|cause| cause.is::<OutputError>()));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(open(folder.path(), true).err().unwrap().to_string().ends_with("this is a folder"));
     }
 }

@@ -1,6 +1,8 @@
-//! Progress on standard error, for work that takes longer than a second.
+//! Progress on standard error, for work that takes longer than a second, and the time taken.
 
+use crate::args::{Common, Format};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -99,6 +101,27 @@ impl Points {
     pub fn done(&self, done: usize) {
         if let Ok(inner) = self.inner.lock() {
             inner.0.bar.set_message(format!("{done} of {} points", self.total));
+        }
+    }
+}
+
+/// How long a command works. It is no part of the result, which is the same bytes every time.
+pub struct Clock {
+    started: Instant,
+    quiet: bool,
+}
+
+impl Clock {
+    /// Begins now.
+    pub fn start(common: &Common) -> Self {
+        Self { started: Instant::now(), quiet: common.quiet || common.format != Format::Human }
+    }
+
+    /// Says it on standard error, to people.
+    pub fn tell(&self) {
+        if !self.quiet {
+            // Nothing is lost if standard error is closed.
+            let _ = writeln!(std::io::stderr(), "{:.2} s", self.started.elapsed().as_secs_f64());
         }
     }
 }

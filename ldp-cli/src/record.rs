@@ -1,17 +1,20 @@
 //! What a comparison found, as it is kept: `record.json`. docs/record.md describes it.
 
-use crate::study::{Comparison, Fidelity, Value, hash};
+use crate::study::{Comparison, Fidelity, Identity, Value, hash};
 use anyhow::Context;
 use ldp_core::IntervalKind;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
 /// The version of the form of a record.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
+/// The one before, which had no digest and is still read.
+const BARE: u32 = 1;
 /// The command that records are of.
 pub const COMMAND: &str = "compare";
 
@@ -19,7 +22,7 @@ pub const COMMAND: &str = "compare";
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// [`SCHEMA`], or that of the file it was read from.
     pub schema: u32,
     /// [`COMMAND`].
     pub command: String,
@@ -27,8 +30,11 @@ pub struct Record {
     pub version: String,
     /// What the study is called.
     pub study: String,
-    /// Of the settings and the version: records of the same study have the same.
+    /// Of the version and of what the numbers depend on: records of the same study have the same.
     pub fingerprint: String,
+    /// Of what was found, as [`Record::json`] writes it; null before schema 2.
+    #[serde(default)]
+    pub digest: Option<String>,
     /// Which part of the study this is; the whole where null.
     pub shard: Option<Shard>,
     /// What was asked.
@@ -87,7 +93,7 @@ pub struct Point {
     pub efficiency: Option<f64>,
     /// n·MSE of the best estimate from the values themselves, asymptotically.
     pub nonprivate: Option<f64>,
-    /// The asymptotic variance of one sign stage at the distance of the figure.
+    /// The asymptotic variance of one sign stage at the distance of the figure; null until the figure is known.
     pub one_stage: Option<f64>,
     /// Of the protocol's own interval: the first of `intervals`.
     pub coverage: Option<f64>,
@@ -193,7 +199,8 @@ impl Record {
             command: COMMAND.into(),
             version: env!("CARGO_PKG_VERSION").into(),
             study: study.into(),
-            fingerprint: fingerprint(&settings)?,
+            fingerprint: fingerprint(&settings, env!("CARGO_PKG_VERSION"))?,
+            digest: None,
             shard,
             settings,
             points: Vec::new(),
@@ -217,22 +224,76 @@ impl Record {
         let head: Head = serde_json::from_str(text).context("this is not a record of ldp compare")?;
         anyhow::ensure!(head.command == COMMAND, "this is a record of ldp {}, not of ldp {COMMAND}", head.command);
         anyhow::ensure!(
-            head.schema == SCHEMA,
-            "this record has schema {}, and this version of ldp reads schema {SCHEMA}",
+            [BARE, SCHEMA].contains(&head.schema),
+            "this record has schema {}, and this version of ldp reads schema {SCHEMA} and {BARE}",
             head.schema
         );
-        Ok(serde_json::from_str(text)?)
+        let mut record: Self = serde_json::from_str(text)?;
+        let fingerprint = fingerprint(&record.settings, &record.version)?;
+        if head.schema == BARE {
+            record.fingerprint = fingerprint;
+            return Ok(record);
+        }
+        let (kept, found) = (record.digest.as_deref().unwrap_or("none"), record.digest()?);
+        anyhow::ensure!(
+            kept == found,
+            "what was found has been changed since it was written: its digest is {found}, and the record says {kept}"
+        );
+        anyhow::ensure!(
+            record.fingerprint == fingerprint,
+            "the settings are not those that gave these numbers: their fingerprint is {fingerprint}, and the record says {}",
+            record.fingerprint
+        );
+        Ok(record)
     }
 
-    /// The text of the file.
-    pub fn json(&self) -> anyhow::Result<String> {
+    /// What is to be said of a record whose points cannot be checked.
+    pub fn warning(&self) -> Option<String> {
+        (self.schema == BARE).then(|| {
+            format!("this record has schema {BARE}, without a digest: a number that was changed in it is not noticed")
+        })
+    }
+
+    /// The digest of what was found: every point and every one that was left out, a line each.
+    fn digest(&self) -> anyhow::Result<String> {
+        let points = self.points.iter().map(serde_json::to_string);
+        let mut hasher = Sha256::new();
+        for line in points.chain(self.skipped.iter().map(serde_json::to_string)) {
+            hasher.update(line?);
+            hasher.update("\n");
+        }
+        Ok(shown(hasher))
+    }
+
+    /// The text of the file, with the digest of what it holds.
+    pub fn json(&mut self) -> anyhow::Result<String> {
+        self.schema = SCHEMA;
+        self.digest = Some(self.digest()?);
+        self.text()
+    }
+
+    /// The same of a record that has its digest.
+    pub fn text(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 
-/// What tells a study from another: its settings, and the version of the program that understands them.
-pub fn fingerprint(settings: &Comparison) -> anyhow::Result<String> {
-    let text = format!("{COMMAND} {SCHEMA} {} {}", env!("CARGO_PKG_VERSION"), serde_json::to_string(settings)?);
+/// The digest of one line.
+pub fn digest(line: &str) -> String {
+    shown(Sha256::new().chain_update(line))
+}
+
+fn shown(hasher: Sha256) -> String {
+    hasher.finalize().iter().fold("sha256:".to_owned(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// What tells a study from another: what its numbers depend on, and the version of the program that understands it.
+fn fingerprint(settings: &Comparison, version: &str) -> anyhow::Result<String> {
+    let text = format!("{COMMAND} {SCHEMA} {version} {}", serde_json::to_string(&Identity::of(settings))?);
     Ok(format!("{:014x}", hash(&text)))
 }
 
@@ -258,9 +319,16 @@ mod tests {
         assert!(said("{}").starts_with("this is not a record of ldp compare"));
         assert!(said(r#"{"schema": 1, "command": "reproduce"}"#).contains("a record of ldp reproduce"));
         assert_eq!(
-            said(r#"{"schema": 2, "command": "compare"}"#),
-            "this record has schema 2, and this version of ldp reads schema 1"
+            said(r#"{"schema": 3, "command": "compare"}"#),
+            "this record has schema 3, and this version of ldp reads schema 2 and 1"
         );
         assert!(said(r#"{"schema": 1, "command": "compare"}"#).contains("missing field"));
+    }
+
+    #[test]
+    fn a_digest_is_that_of_the_standard() {
+        // Of FIPS 180-4: the message «abc».
+        let known = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest("abc"), known);
     }
 }

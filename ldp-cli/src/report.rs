@@ -2,7 +2,7 @@
 
 use crate::args::Format;
 use crate::exit::OutputError;
-use comfy_table::{ContentArrangement, Table, presets};
+use crate::table::Table;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -23,20 +23,9 @@ pub fn record<T: Serialize>(format: Format, record: &T, human: impl FnOnce() -> 
     Ok(write(&text)?)
 }
 
-/// Columns of text a table may take; fixed, so that the same result is the same text everywhere.
-const WIDTH: u16 = 110;
-
 /// A table in the house style.
 pub fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH);
-    if !header.is_empty() {
-        table.set_header(header);
-    }
-    table
+    Table::new(header)
 }
 
 /// A header and one line; nested fields are named `outer.inner`.

@@ -207,9 +207,9 @@ fn what_is_not_all_shards_of_one_study_is_refused() {
 
 #[test]
 fn faults_of_a_study_are_named_with_their_line() {
-    refused("seed = 7", "seed = 7\nsede = 8", "unknown field `sede`");
+    refused("seed = 7", "seed = 7\nsede = 8", "there is no key 'sede' (did you mean 'seed'?)");
     refused("seed = 7", "seed = 7\nsede = 8", "line 4");
-    refused("label = \"two\"", "lable = \"two\"", "unknown field `lable`");
+    refused("label = \"two\"", "lable = \"two\"", "there is no key 'lable' (did you mean 'label'?)");
     refused(
         "two-stage:start=0",
         "tow-stage:start=0",
@@ -237,7 +237,7 @@ fn faults_of_a_study_are_named_with_their_line() {
         "x = \"user\"",
         "x must be one of users, epsilon, theta, first-stage, start-theta, not 'user'",
     );
-    refused("y = \"scaled_mse\"", "y = \"mse\"", "unknown variant `mse`");
+    refused("y = \"scaled_mse\"", "y = \"mse\"", "'mse'");
     refused("one_stage_distance = 0.5\n", "", "need a one_stage_distance");
     refused("y = \"scaled_mse\"", "y = \"ratio\"", "lines are those of y = \"scaled_mse\"");
     // What a protocol refuses is known only at the point.

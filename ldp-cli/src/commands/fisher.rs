@@ -2,7 +2,7 @@
 
 use super::pool;
 use crate::args::{Common, Fisher, Format};
-use crate::output::Output;
+use crate::output::{FIGURE, Output};
 use crate::plot::{Axis, Chart, Scale, Series};
 use crate::progress::Steps;
 use crate::registry::{self, BuiltModel};
@@ -211,7 +211,8 @@ fn curve<'a>(
     at: &(dyn Fn(f64, Epsilon) -> Place<'a> + Sync),
     built: &BuiltModel,
 ) -> anyhow::Result<()> {
-    let figure = args.svg.as_ref().map(|path| Output::open("--svg", path)).transpose()?;
+    let figure = args.svg.as_ref();
+    let figure = figure.map(|path| Output::open("--svg", path, common.overwrite, FIGURE)).transpose()?;
     let progress = Steps::new("computing", sweep.values.len() as u64, common.quiet);
     let at_value = |&value: &f64| -> anyhow::Result<Vec<Point>> {
         let (mut theta, mut epsilon, mut specs) = (args.theta, args.epsilon, args.mechanisms.clone());

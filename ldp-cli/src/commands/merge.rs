@@ -1,6 +1,7 @@
 //! `ldp merge`: the shards of a study, joined.
 
 use super::compare::{JOURNAL, print, store};
+use super::warn;
 use crate::args::{Common, Merge};
 use crate::record::Record;
 use anyhow::Context;
@@ -14,13 +15,18 @@ pub fn run(common: &Common, args: &Merge) -> anyhow::Result<()> {
             "{}: this shard is not finished; the command that began it goes on",
             path.display()
         );
-        Record::read(path)
+        let record = Record::read(path)?;
+        if let Some(warning) = record.warning() {
+            warn(common.quiet, &format!("{}: {warning}", path.display()));
+        }
+        Ok(record)
     };
     let records = args.shards.iter().map(|path| read(path)).collect::<anyhow::Result<Vec<_>>>()?;
     let names: Vec<String> = args.shards.iter().map(|path| path.display().to_string()).collect();
-    let whole = join(records, &names)?;
-    store(&whole, &args.out, args.overwrite)?;
-    print(common, &whole, args.markdown)
+    let mut whole = join(records, &names)?;
+    let drawn = store(&mut whole, &args.out, common.overwrite)?;
+    print(common, &whole, args.markdown)?;
+    drawn
 }
 
 /// The whole of a study from all of its shards.

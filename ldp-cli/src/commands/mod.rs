@@ -37,7 +37,7 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
         Command::Estimate(estimate) => estimate::run(&common, &estimate),
         Command::Reproduce(reproduce) => reproduce::run(&common, &reproduce),
         Command::Completions { shell } => manual::completions(shell),
-        Command::Man { out } => manual::man(out.as_deref()),
+        Command::Man { out } => manual::man(&common, out.as_deref()),
     }
 }
 

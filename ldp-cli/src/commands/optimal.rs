@@ -2,7 +2,8 @@
 
 use super::{optimal_sweep, optimal_switches, pool};
 use crate::args::{Common, Optimal};
-use crate::output::Output;
+use crate::output::{OBJECT, Output};
+use crate::progress::Clock;
 use crate::registry::{self, BuiltModel};
 use crate::report::{self, significant};
 use crate::spec::Spec;
@@ -12,8 +13,7 @@ use ldp_fisher::one_bit;
 use ldp_fisher::optimal::{Certificate, MOST_EPSILON, certify};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::path::Path;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
 struct Record {
@@ -26,7 +26,6 @@ struct Record {
     labels: Vec<u32>,
     /// Of a certificate from a file: it was recomputed, and holds.
     verified: Option<bool>,
-    seconds: f64,
 }
 
 /// What is known about the best mechanism at one point.
@@ -72,13 +71,14 @@ pub fn run(common: &Common, args: &Optimal) -> anyhow::Result<()> {
         return optimal_switches::run(common, &built, theta, until);
     }
     let epsilon = args.epsilon.context("--epsilon is missing")?;
-    let export = args.export.as_ref().map(|path| Output::open("--export", path)).transpose()?;
-    let written = args.certificate.as_ref().map(|path| Output::open("--certificate", path)).transpose()?;
-    let started = Instant::now();
+    let open = |flag, path: &Option<PathBuf>| {
+        path.as_ref().map(|path| Output::open(flag, path, common.overwrite, OBJECT)).transpose()
+    };
+    let (export, written) = (open("--export", &args.export)?, open("--certificate", &args.certificate)?);
+    let clock = Clock::start(common);
     let certificate = pool(common)?.install(|| certified(&built, theta, epsilon))?;
-    let seconds = started.elapsed().as_secs_f64();
     let found = Found::new(&certificate, &built)?;
-    let record = Record::new(&built, found, &certificate.mechanism, seconds, None);
+    let record = Record::new(&built, found, &certificate.mechanism, None);
     if let Some(export) = export {
         let question = serde_json::to_string(&certificate.mechanism)?;
         export.write(|out| writeln!(out, "{question}"))?;
@@ -87,7 +87,9 @@ pub fn run(common: &Common, args: &Optimal) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(&Certified { model: built.spec.clone(), certificate })?;
         written.write(|out| writeln!(out, "{text}"))?;
     }
-    report::record(common.format, &record, || human(&record))
+    report::record(common.format, &record, || human(&record))?;
+    clock.tell();
+    Ok(())
 }
 
 /// The certificate of a model at a point.
@@ -107,11 +109,12 @@ fn verify(common: &Common, path: &Path) -> anyhow::Result<()> {
     let Certified { model, certificate } = serde_json::from_str(&text).with_context(place)?;
     let spec: Spec = model.parse().with_context(place)?;
     let built = registry::model(&spec).with_context(place)?;
-    let started = Instant::now();
+    let clock = Clock::start(common);
     certificate.verify(&*built.model).with_context(place)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let record = Record::new(&built, Found::new(&certificate, &built)?, &certificate.mechanism, seconds, Some(true));
-    report::record(common.format, &record, || human(&record))
+    let record = Record::new(&built, Found::new(&certificate, &built)?, &certificate.mechanism, Some(true));
+    report::record(common.format, &record, || human(&record))?;
+    clock.tell();
+    Ok(())
 }
 
 impl Found {
@@ -141,7 +144,7 @@ fn cells(mechanism: &FiniteChannel) -> (Vec<f64>, Vec<u32>) {
 }
 
 impl Record {
-    fn new(built: &BuiltModel, found: Found, mechanism: &FiniteChannel, seconds: f64, verified: Option<bool>) -> Self {
+    fn new(built: &BuiltModel, found: Found, mechanism: &FiniteChannel, verified: Option<bool>) -> Self {
         Self {
             command: "optimal",
             version: env!("CARGO_PKG_VERSION"),
@@ -149,7 +152,6 @@ impl Record {
             labels: cells(mechanism).1,
             found,
             verified,
-            seconds,
         }
     }
 }
@@ -187,7 +189,7 @@ fn human(record: &Record) -> String {
         Some(_) => format!("The certificate holds: {about}, everything recomputed from the model"),
         None => format!("The most informative mechanism for {about}"),
     };
-    format!("{head}\n{table}\n{intervals}\n{:.3} s\n", record.seconds)
+    format!("{head}\n{table}\n{intervals}\n")
 }
 
 /// A gap, in words for people.

@@ -3,7 +3,7 @@
 use super::optimal::{Found, certified, relative};
 use super::pool;
 use crate::args::{Common, Format, Optimal};
-use crate::output::Output;
+use crate::output::{FIGURE, Output};
 use crate::plot::{Axis, Band, Chart, Scale, Series, panels};
 use crate::progress::Steps;
 use crate::registry::BuiltModel;
@@ -44,7 +44,8 @@ pub fn run(common: &Common, args: &Optimal, sweep: &Sweep, built: &BuiltModel, t
         "--sweep {sweep}: epsilon or theta can be swept, not {}",
         sweep.key
     );
-    let figure = args.svg.as_ref().map(|path| Output::open("--svg", path)).transpose()?;
+    let figure = args.svg.as_ref();
+    let figure = figure.map(|path| Output::open("--svg", path, common.overwrite, FIGURE)).transpose()?;
     let progress = Steps::new("certifying", sweep.values.len() as u64, common.quiet);
     let at = |&value: &f64| -> anyhow::Result<Found> {
         let (theta, epsilon) = match sweep.key.as_str() {

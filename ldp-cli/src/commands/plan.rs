@@ -2,12 +2,13 @@
 
 use super::pool;
 use crate::args::{self, Common};
+use crate::progress::Clock;
 use crate::report::{self, counted, percent, significant};
+use crate::table::Table;
 use anyhow::Context;
 use ldp_core::Error;
 use ldp_estimators::plan::{Alternative, Criterion, Naive, Outlook, Part, Plan, Prior, Request, Shares, Warning};
 use serde::Serialize;
-use std::time::Instant;
 
 /// The replications of the simulation that checks a promise: half-widths to a thousandth, coverage to two.
 const REPLICATIONS: u64 = 20_000;
@@ -51,7 +52,6 @@ struct Record {
     warnings: Vec<String>,
     command_line: String,
     check_line: String,
-    seconds: f64,
 }
 
 /// Where the squared half-width comes from; unknown where no interval is finite.
@@ -91,7 +91,7 @@ struct AlternativeRecord {
 /// Plans and prints the record.
 pub fn run(common: &Common, args: &args::Plan) -> anyhow::Result<()> {
     let request = request(args)?;
-    let started = Instant::now();
+    let clock = Clock::start(common);
     let planned = pool(common)?.install(|| match (args.half_width, args.users) {
         (Some(half_width), Some(users)) => request.for_both(users, half_width),
         (Some(half_width), None) => request.for_half_width(half_width),
@@ -106,8 +106,10 @@ pub fn run(common: &Common, args: &args::Plan) -> anyhow::Result<()> {
         "the squared errors are beyond double precision: --sigma {:e}; use another unit",
         args.sigma
     );
-    let record = record(args, prior(args)?, &plan, started.elapsed().as_secs_f64());
-    report::record(common.format, &record, || human(&record, plan.shares.dominant(), plan.protocol.kind().rounds()))
+    let record = record(args, prior(args)?, &plan);
+    report::record(common.format, &record, || human(&record, plan.shares.dominant(), plan.protocol.kind().rounds()))?;
+    clock.tell();
+    Ok(())
 }
 
 /// What is known about the mean, as the flags have it.
@@ -155,7 +157,7 @@ fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
 }
 
-fn record(args: &args::Plan, prior: Prior, plan: &Plan, seconds: f64) -> Record {
+fn record(args: &args::Plan, prior: Prior, plan: &Plan) -> Record {
     let &args::Plan { sigma, level, .. } = args;
     let (epsilon, users, outlook, spec) = (args.epsilon.value(), plan.users, &plan.outlook, plan.protocol.spec());
     let protocol = format!("--estimator {spec} --model gaussian:sigma={sigma}");
@@ -194,7 +196,6 @@ fn record(args: &args::Plan, prior: Prior, plan: &Plan, seconds: f64) -> Record 
             plan.worst_mean
         ),
         estimator: spec,
-        seconds,
     }
 }
 
@@ -355,15 +356,15 @@ fn human(record: &Record, dominant: Part, rounds: u32) -> String {
         _ => "To check the promise:",
     };
     text + &format!(
-        "\nTo run it:\n{}\n{check}\n{}\n\n{:.2} s\n",
-        record.command_line, record.check_line, record.seconds
+        "\nTo run it:\n{}\n{check}\n{}\n",
+        record.command_line, record.check_line
     )
 }
 
-fn others(alternatives: &[AlternativeRecord]) -> comfy_table::Table {
-    let mut table = report::table(&["instead", "rounds", "users", "times as many", "half-width", "infinite ends"]);
+fn others(alternatives: &[AlternativeRecord]) -> Table {
     // A spec that is broken over two lines could not be copied.
-    table.set_content_arrangement(comfy_table::ContentArrangement::Disabled);
+    let mut table =
+        report::table(&["instead", "rounds", "users", "times as many", "half-width", "infinite ends"]).whole();
     for other in alternatives {
         let rounds = other.rounds.to_string();
         match (other.users, other.cost, other.infinite) {

@@ -8,14 +8,18 @@ use crate::report;
 use crate::study::{Bundled, Study};
 use anyhow::Context;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 /// The version of the form of `record.json`.
 const SCHEMA: u32 = 1;
 
-/// What is in the folder. All are opened before the work begins.
+/// What is in the folder.
 const FILES: [&str; 5] = ["record.json", "data.csv", "growth.svg", "curve.svg", "run.json"];
+
+const COMMAND: &str = "reproduce";
 
 /// What `record.json` holds.
 #[derive(Serialize)]
@@ -34,18 +38,20 @@ pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
     let study = bundled.study().with_context(|| format!("study {}", bundled.name))?;
     match study {
         Study::Comparison(study) => {
-            let order = Order { out: &args.out, shard: None, yes: true, overwrite: false, markdown: false };
+            let order = Order { out: &args.out, shard: None, yes: true, overwrite: common.overwrite, markdown: false };
             carry_out(common, bundled.name, *study, &order)
         }
         Study::FirstStageGrowth(settings) => {
             let folder = Folder::open("--out", &args.out)?;
-            let files = FILES.map(|name| folder.file(name)).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+            if !common.overwrite {
+                check(&args.out, bundled.name)?;
+            }
             let started = Instant::now();
             let pool = pool(common)?;
             let found = pool.install(|| growth::Found::new(&settings, common.quiet))?;
             let record = Record {
                 schema: SCHEMA,
-                command: "reproduce",
+                command: COMMAND,
                 version: env!("CARGO_PKG_VERSION"),
                 study: bundled.name,
                 settings: &settings,
@@ -60,13 +66,30 @@ pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
                 found.curve_chart(&settings).svg(),
                 serde_json::to_string_pretty(&run)? + "\n",
             ];
-            for (file, text) in files.into_iter().zip(texts) {
-                file.write(|out| out.write_all(text.as_bytes()))?;
-            }
+            let files: Vec<_> =
+                FILES.iter().zip(texts).map(|(name, text)| ((*name).to_owned(), text.into_bytes())).collect();
+            folder.write(&files, common.overwrite, &FILES[4..])?;
             match common.format {
                 Format::Csv => Ok(report::write(&data)?),
                 _ => report::record(common.format, &record, || found.human(&settings)),
             }
         }
     }
+}
+
+/// Refuses a folder that holds anything else than this study, before the work begins.
+fn check(out: &Path, name: &str) -> anyhow::Result<()> {
+    let taken = FILES.iter().find(|file| out.join(file).exists());
+    let same = || {
+        let text = fs::read_to_string(out.join(FILES[0])).ok()?;
+        let record: Value = serde_json::from_str(&text).ok()?;
+        Some(record["command"] == COMMAND && record["study"] == name && record["version"] == env!("CARGO_PKG_VERSION"))
+    };
+    anyhow::ensure!(
+        taken.is_none() || same() == Some(true),
+        "--out {}: {} is there already, and not from this study; take another folder, or --overwrite",
+        out.display(),
+        taken.copied().unwrap_or_default()
+    );
+    Ok(())
 }

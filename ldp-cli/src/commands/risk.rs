@@ -4,6 +4,7 @@ use super::setting::{Bound, Case, remark};
 use super::{choose_interval, pool, risk_sweep};
 use crate::args::{Common, Risk};
 use crate::output::Output;
+use crate::progress::Clock;
 use crate::registry;
 use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
@@ -13,7 +14,6 @@ use ldp_core::erased::Fidelity;
 use ldp_core::{Error, IntervalKind};
 use serde::Serialize;
 use std::io::{self, Write};
-use std::time::Instant;
 
 /// The seed where a round has to be drawn, when none is given.
 pub const SEED: u64 = 1;
@@ -60,7 +60,6 @@ struct Record {
     /// At least the probability that was left out.
     lost: f64,
     tallies: u64,
-    seconds: f64,
 }
 
 /// A quantile of |error|.
@@ -95,24 +94,26 @@ pub fn run(common: &Common, args: &Risk) -> anyhow::Result<()> {
     let case = Case::new(&built, &args.estimator, theta, users, epsilon)?;
     check_countable(&case)?;
     let kind = choose_interval(&*case.protocol.estimator, args.interval.interval)?;
-    let atoms = args.atoms.as_ref().map(|path| Output::open("--atoms", path)).transpose()?;
+    let atoms = args.atoms.as_ref();
+    let atoms = atoms.map(|path| Output::open("--atoms", path, common.overwrite, &[b"value,probability\n"])).transpose()?;
     case.warn(common.quiet);
 
     let setting = case.setting(common.seed.unwrap_or(SEED), Fidelity::Tally);
     let wanted = Wanted { truth: case.truth, level: args.interval.level, quantiles: LEVELS.to_vec() };
-    let started = Instant::now();
+    let clock = Clock::start(common);
     let pool = pool(common)?;
     let evaluation = pool.install(|| case.protocol.estimator.evaluate(&setting, &wanted));
     let evaluation = evaluation.map_err(|error| refused(&case, error))?;
-    let seconds = started.elapsed().as_secs_f64();
     case.check_finite(evaluation.mse, evaluation.variance)?;
     if let Some(output) = atoms {
         let place = || format!("--atoms {}", args.atoms.as_deref().unwrap_or("".as_ref()).display());
         let values = pool.install(|| distribution(&case, &evaluation, common)).with_context(place)?;
         output.write(|out| table_of(&values, out))?;
     }
-    let record = record(&case, evaluation, kind, args.interval.level, seconds);
-    report::record(common.format, &record, || human(&record, common.seed.unwrap_or(SEED)))
+    let record = record(&case, evaluation, kind, args.interval.level);
+    report::record(common.format, &record, || human(&record, common.seed.unwrap_or(SEED)))?;
+    clock.tell();
+    Ok(())
 }
 
 /// Finds protocols whose risk is no sum before the work begins.
@@ -183,7 +184,7 @@ fn table_of(values: &[(f64, f64)], out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn record(case: &Case<'_>, evaluation: Evaluation, kind: Option<IntervalKind>, level: f64, seconds: f64) -> Record {
+fn record(case: &Case<'_>, evaluation: Evaluation, kind: Option<IntervalKind>, level: f64) -> Record {
     let users = case.users;
     let scaled_mse = users as f64 * evaluation.mse;
     let (method, draws) = named(evaluation.method);
@@ -223,7 +224,6 @@ fn record(case: &Case<'_>, evaluation: Evaluation, kind: Option<IntervalKind>, l
         fallbacks: evaluation.notes.min(1.0),
         lost: evaluation.lost,
         tallies: evaluation.tallies,
-        seconds,
     }
 }
 
@@ -275,7 +275,7 @@ fn human(record: &Record, seed: u64) -> String {
         table.add_row(["notes", &percent(record.fallbacks), "estimates that come with a note, such as a fallback"]);
     }
     format!(
-        "{} on {}, theta {}, {}, epsilon {}\n{table}\n{}, {} of the probability left out, {:.2} s\n",
+        "{} on {}, theta {}, {}, epsilon {}\n{table}\n{}, {} of the probability left out\n",
         record.estimator,
         record.model,
         record.theta,
@@ -286,6 +286,5 @@ fn human(record: &Record, seed: u64) -> String {
             tallies => format!("{tallies} tallies"),
         },
         if record.lost > 0.0 { format!("at most {}", significant(record.lost, 2)) } else { "none".into() },
-        record.seconds,
     )
 }

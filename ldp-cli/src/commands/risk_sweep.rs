@@ -5,7 +5,7 @@ use super::risk::{REPLICATIONS, SEED, check_countable, named, refused, scaled_er
 use super::setting::Case;
 use crate::args::{Common, Format, Risk};
 use crate::nearest::nearest;
-use crate::output::Output;
+use crate::output::{FIGURE, Output};
 use crate::plot::{Axis, Band, Chart, Mark, Scale, Series};
 use crate::progress::Steps;
 use crate::registry::{BuiltModel, ESTIMATORS, resolve};
@@ -97,7 +97,8 @@ pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> a
         .iter()
         .map(|&value| case(args, sweep, built, value).with_context(|| format!("--sweep {sweep} at {value}")))
         .collect::<anyhow::Result<Vec<_>>>()?;
-    let figure = args.svg.as_ref().map(|path| Output::open("--svg", path)).transpose()?;
+    let figure = args.svg.as_ref();
+    let figure = figure.map(|path| Output::open("--svg", path, common.overwrite, FIGURE)).transpose()?;
     if let Some(case) = cases.first() {
         case.warn(common.quiet);
     }

@@ -3,14 +3,13 @@
 use super::setting::{Bound, Case, remark};
 use super::{choose_interval, pool, warn};
 use crate::args::{Common, Simulate};
-use crate::progress::Progress;
+use crate::progress::{Clock, Progress};
 use crate::registry;
 use crate::report::{self, counted, percent, significant};
 use ldp_core::IntervalKind;
 use ldp_core::drive::{MOST_DRAWN, Summary, in_batches};
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
 use serde::Serialize;
-use std::time::Instant;
 
 /// The seed when none is given: a simulation should be repeatable by default.
 const SEED: u64 = 1;
@@ -47,7 +46,6 @@ struct Record {
     intervals: Vec<IntervalRecord>,
     /// The share of estimates that came with a note, such as a fallback.
     fallbacks: f64,
-    seconds: f64,
 }
 
 #[derive(Serialize)]
@@ -82,10 +80,9 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
     let truth = case.truth;
     let setting = case.setting(seed, fidelity);
 
-    let started = Instant::now();
+    let clock = Clock::start(common);
     let progress = Progress::new("simulating", Some(args.replications), common.quiet);
     let summary = pool(common)?.install(|| summarise(estimator, &setting, truth, args, progress))?;
-    let seconds = started.elapsed().as_secs_f64();
 
     case.check_finite(summary.mse(), summary.variance())?;
     if args.replications > 1 && summary.variance() == 0.0 {
@@ -126,9 +123,10 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
             })
             .collect(),
         fallbacks: share(summary.notes()),
-        seconds,
     };
-    report::record(common.format, &record, || human(&record))
+    report::record(common.format, &record, || human(&record))?;
+    clock.tell();
+    Ok(())
 }
 
 fn summarise(
@@ -182,7 +180,7 @@ fn human(record: &Record) -> String {
         Fidelity::Tally => "tally",
     };
     format!(
-        "{} on {}, theta {}, {}, epsilon {}\n{table}\n{} at {fidelity} fidelity, seed {}, {:.2} s\n",
+        "{} on {}, theta {}, {}, epsilon {}\n{table}\n{} at {fidelity} fidelity, seed {}\n",
         record.estimator,
         record.model,
         record.theta,
@@ -190,6 +188,5 @@ fn human(record: &Record) -> String {
         record.epsilon,
         counted(record.replications, "replication"),
         record.seed,
-        record.seconds,
     )
 }

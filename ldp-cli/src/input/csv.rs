@@ -114,8 +114,8 @@ mod tests {
         }
         let error = values("a.csv", b"1,2\n3,x\n", &no_header(Some("2"))).unwrap_err();
         assert_eq!(
-            error.to_string(),
-            "a.csv: line 2, column 2: expected a finite number, found \"x\" (--skip-invalid skips such rows)"
+            error.to_string().replace("\"x\"", "something else"),
+            "a.csv: line 2, column 2: expected a finite number, found something else (--skip-invalid skips such rows)"
         );
     }
 

@@ -1,10 +1,11 @@
 //! What can be wrong with a user's file, in words that are enough to mend it.
 //!
-//! These messages show a raw cell. They are meant for the terminal of the person who owns the file, not for a log.
+//! What a cell holds is shown on a terminal alone, to the person who owns the file. In a log or a pipe there is its line and
+//! column, and no more.
 
 use std::error::Error;
 use std::fmt;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -70,6 +71,24 @@ pub enum InputError {
         /// How many invalid rows were skipped.
         skipped: u64,
     },
+    /// Bytes that are no text in UTF-8, nor Parquet where that was expected.
+    #[error("{file}: this is {what}: {hint}")]
+    Foreign {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// Something that the first line explains.
+    #[error("{error}; {hint}")]
+    Hinted {
+        /// What is wrong.
+        error: Box<InputError>,
+        /// Why, perhaps, and what to do.
+        hint: &'static str,
+    },
     /// Several columns, and none was asked for.
     #[error("{file}: choose one column with --column, available: {available}")]
     ColumnNeeded {
@@ -102,9 +121,9 @@ pub enum InputError {
     },
     /// A header that looks like data. It would silently lose the first row.
     #[error(
-        "{file}: the header of column {number} is the number {}: give --no-header if the first line is data, or --column {} if it is a name",
-        shown(header),
-        shown(header)
+        "{file}: the header of column {number} is {}: give --no-header if the first line is data, or --column {} if it is a name",
+        numeric(header, "the number ", "a number"),
+        numeric(header, "", "with it")
     )]
     NumericHeader {
         /// The file.
@@ -259,16 +278,36 @@ impl Found {
     }
 }
 
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Found {
+    /// In words; with the value only for the one who may see it.
+    fn told(&self, openly: bool) -> String {
         match self {
-            Self::Empty => f.write_str("an empty cell"),
-            Self::Null => f.write_str("null"),
-            Self::Text(text) => write!(f, "\"{text}\""),
-            Self::NotFinite(value) => write!(f, "{value}"),
-            Self::Integer(value) => write!(f, "{value}, above 2^53 in absolute value and so not exact"),
+            Self::Empty => "an empty cell".into(),
+            Self::Null => "null".into(),
+            Self::Text(text) if openly => format!("\"{text}\""),
+            Self::Text(_) => "something else".into(),
+            Self::NotFinite(value) if openly => value.to_string(),
+            Self::NotFinite(_) => "one that is not finite".into(),
+            Self::Integer(value) if openly => format!("{value}, above 2^53 in absolute value and so not exact"),
+            Self::Integer(_) => "an integer above 2^53 in absolute value, and so not exact".into(),
         }
     }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(openly()))
+    }
+}
+
+/// Whether messages are read by a person at a terminal, rather than kept in a log.
+fn openly() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// A header that may be the value of a user.
+fn numeric(header: &str, before: &str, otherwise: &str) -> String {
+    if openly() { format!("{before}{}", shown(header)) } else { otherwise.to_owned() }
 }
 
 /// The columns of a file.
@@ -283,6 +322,10 @@ pub enum Names {
 impl fmt::Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // They may be the first user's values, of a file without names.
+            Self::Named(names) if !openly() && names.iter().any(|name| name.parse::<f64>().is_ok()) => {
+                write!(f, "1 to {}, not shown here because there is a number among the names", names.len())
+            }
             Self::Named(names) => {
                 for (index, name) in names.iter().take(LISTED).enumerate() {
                     write!(f, "{}\"{}\"", if index == 0 { "" } else { ", " }, shown(name))?;
@@ -329,14 +372,23 @@ mod tests {
             found: Found::text(b"abc"),
         };
         assert_eq!(
-            error.to_string(),
-            "data.csv: line 17, column \"x\": expected a finite number, found \"abc\" (--skip-invalid skips such rows)"
+            error.to_string().replace("\"abc\"", "something else"),
+            "data.csv: line 17, column \"x\": expected a finite number, found something else (--skip-invalid skips such rows)"
         );
     }
 
     #[test]
+    fn only_the_owner_sees_what_a_cell_holds() {
+        for (found, value) in
+            [(Found::text(b"secret"), "secret"), (Found::NotFinite(f64::INFINITY), "inf"), (Found::Integer(77), "77")]
+        {
+            assert!(found.told(true).contains(value) && !found.told(false).contains(value), "{found:?}");
+        }
+    }
+
+    #[test]
     fn a_cell_is_shortened_and_cannot_control_the_terminal() {
-        assert_eq!(Found::text(b"\x1b[31mred\n").to_string(), r#""\u{1b}[31mred\n""#);
+        assert_eq!(Found::text(b"\x1b[31mred\n").told(true), r#""\u{1b}[31mred\n""#);
         assert_eq!(Found::text("é".repeat(1000).as_bytes()), Found::Text("é".repeat(40) + "…"));
         assert_eq!(Found::text(b"\xff"), Found::Text("\u{fffd}".to_owned()));
     }

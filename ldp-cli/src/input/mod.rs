@@ -16,13 +16,14 @@
 //! 1. the one asked for in [`Options::layout`];
 //! 2. else by extension: `.csv`, `.tsv`, `.parquet`, `.pq`;
 //! 3. else (standard input, `.txt`, anything) by the first line: Parquet if it begins with `PAR1`, CSV if a column
-//!    was asked for or the line has a comma, and otherwise one number a line.
+//!    was asked for, the line has a comma or it is a name, and otherwise one number a line.
 
 #![cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet has nulls, types and row groups"))]
 
 mod columns;
 mod csv;
 mod error;
+mod hints;
 mod lines;
 mod records;
 mod sink;
@@ -37,10 +38,14 @@ mod parquet;
 use std::path::Path;
 
 pub use error::InputError;
+pub use hints::foreign;
 pub use spool::Spool;
 
 use sink::Sink;
 use source::Source;
+
+/// How much of the first line is looked at for hints.
+const HINTING: usize = 1000;
 
 /// How the values lie in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -49,6 +54,8 @@ pub enum Layout {
     Csv,
     /// The same with tabs
     Tsv,
+    /// The same with semicolons
+    Semicolon,
     /// One number a line, no header
     Lines,
     /// Apache Parquet
@@ -99,12 +106,29 @@ pub fn read(path: &Path, options: &Options, progress: &mut dyn FnMut(u64)) -> Re
 }
 
 fn column_of(source: Source, options: &Options, progress: &mut dyn FnMut(u64)) -> Result<Column, InputError> {
-    let layout = options.layout.unwrap_or_else(|| source.layout(options.column.is_some()));
+    let layout = options.layout.unwrap_or_else(|| source.layout(options.column.is_some(), options.header));
+    if layout != Layout::Parquet
+        && let Some((what, hint)) = source.foreign()
+    {
+        return Err(InputError::Foreign { file: source.name().to_owned(), what, hint });
+    }
+    // As far as it may say what is wrong with the rest.
+    let first_line = source.first_line()[..source.first_line().len().min(HINTING)].to_vec();
+    column_in(source, layout, options, progress).map_err(|error| hints::hinted(error, layout, &first_line))
+}
+
+fn column_in(
+    source: Source,
+    layout: Layout,
+    options: &Options,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Column, InputError> {
     // The temporary file comes first: a full disk should not wait for the end of the input to show.
     let mut sink = Sink::new(source.name().to_owned(), options.skip_invalid, progress)?;
     match layout {
         Layout::Csv => csv::read(source, b',', options, &mut sink)?,
         Layout::Tsv => csv::read(source, b'\t', options, &mut sink)?,
+        Layout::Semicolon => csv::read(source, b';', options, &mut sink)?,
         Layout::Lines => lines::read(source, options, &mut sink)?,
         #[cfg(feature = "parquet")]
         Layout::Parquet => parquet::read(source, options, &mut sink)?,
@@ -127,7 +151,9 @@ mod tests {
     /// The values of a stream named `name`, and how many were skipped.
     pub(super) fn values(name: &str, bytes: &[u8], options: &Options) -> Result<(Vec<f64>, u64), InputError> {
         let source = Source::stream(name, std::io::Cursor::new(bytes.to_vec()))?;
-        column_of(source, options, &mut |_| ()).map(all)
+        // What the first line adds to an error has tests of its own.
+        let plain = |error| if let InputError::Hinted { error, .. } = error { *error } else { error };
+        column_of(source, options, &mut |_| ()).map(all).map_err(plain)
     }
 
     /// The values of a file.
@@ -154,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_layout_follows_the_extension_then_the_first_line() {
-        let layout = |name: &str, bytes: &'static [u8], column| Source::stream(name, bytes).unwrap().layout(column);
+        let layout = |name: &str, bytes: &'static [u8], column| Source::stream(name, bytes).unwrap().layout(column, true);
         assert_eq!(layout("a.csv", b"1\n2\n", false), Layout::Csv);
         assert_eq!(layout("a.CSV", b"1\n2\n", false), Layout::Csv);
         assert_eq!(layout("a.tsv", b"1\n2\n", false), Layout::Tsv);
@@ -166,7 +192,32 @@ mod tests {
             assert_eq!(layout(name, b"x,y\n2,3\n", false), Layout::Csv);
             assert_eq!(layout(name, b"PAR1\x15\x04", false), Layout::Parquet);
             assert_eq!(layout(name, b"", false), Layout::Lines);
+            assert_eq!(layout(name, b"height\n2\n", false), Layout::Csv);
+            assert_eq!(layout(name, b"n/a\n2\n", false), Layout::Lines);
+            assert_eq!(Source::stream(name, &b"height\n2\n"[..]).unwrap().layout(false, false), Layout::Lines);
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_comes_with_a_hint() {
+        let said = |name: &str, bytes: &[u8], options: &Options| {
+            let source = Source::stream(name, std::io::Cursor::new(bytes.to_vec())).unwrap();
+            column_of(source, options, &mut |_| ()).err().unwrap().to_string()
+        };
+        let usual = Options::default();
+        for name in ["a.csv", "a.txt", "standard input"] {
+            assert!(said(name, b"\x1f\x8b\x08rest", &usual).contains("compressed by gzip: unpack it first"));
+            assert!(said(name, b"id;height\n1;171,5\n", &named("height")).contains("--layout semicolon reads them"));
+            assert!(said(name, b"x;\n1;\n", &usual).contains("--layout semicolon"));
+            assert!(said(name, b"171,5\n", &Options { header: false, ..usual.clone() }).contains("decimal one"));
+            assert!(said(name, b"x\n\"1,5\"\n", &usual).contains("a decimal point, not with a comma"));
+        }
+        let lines = Options { layout: Some(Layout::Lines), ..usual.clone() };
+        assert!(said("-", b"height\n1\n", &lines).contains("--layout csv"));
+        let semicolon = Options { layout: Some(Layout::Semicolon), ..named("height") };
+        assert_eq!(values("a.csv", b"id;height\n1;171.5\n", &semicolon).unwrap().0, [171.5]);
+        assert!(said("a.csv", b"id;height\n1;171,5\n", &semicolon).contains("a decimal point"));
+        assert_eq!(values("standard input", b"height\n171\n172\n", &usual).unwrap().0, [171.0, 172.0]);
     }
 
     #[test]

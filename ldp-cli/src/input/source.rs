@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Layout;
 use super::error::InputError;
-use super::spool;
+use super::{hints, spool};
 
 /// How far to look for the end of the first line.
 const HEAD: usize = 64 * 1024;
@@ -89,8 +89,14 @@ impl Source {
         self.head.starts_with(PARQUET)
     }
 
-    /// The layout by extension, else by the first line; `column` says whether a column was asked for.
-    pub fn layout(&self, column: bool) -> Layout {
+    /// What the bytes are, if they are no text that can be read, and what to do.
+    pub fn foreign(&self) -> Option<(&'static str, &'static str)> {
+        hints::foreign(&self.head)
+    }
+
+    /// The layout by extension, else by the first line; `column` says whether a column was asked for, and `header` whether
+    /// the first line may be names.
+    pub fn layout(&self, column: bool, header: bool) -> Layout {
         let extension = Path::new(&self.name).extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("csv") => Layout::Csv,
@@ -98,11 +104,14 @@ impl Source {
             Some("parquet" | "pq") => Layout::Parquet,
             _ if self.is_parquet() => Layout::Parquet,
             _ if column || self.first_line().contains(&b',') => Layout::Csv,
+            // Names of one column and of several that something else separates, for which there are hints.
+            _ if header && hints::is_name(self.first_line()) => Layout::Csv,
             _ => Layout::Lines,
         }
     }
 
-    fn first_line(&self) -> &[u8] {
+    /// The first line, as far as it has been looked at.
+    pub fn first_line(&self) -> &[u8] {
         self.head.split(|byte| *byte == b'\n').next().unwrap_or_default()
     }
 
@@ -165,8 +174,8 @@ mod tests {
     #[test]
     fn a_slow_pipe_is_recognised_and_read_whole() {
         let trickle = |bytes: &[u8]| Source::stream("p", Trickle(Cursor::new(bytes.to_vec()))).unwrap();
-        assert_eq!(trickle(b"PAR1....").layout(false), Layout::Parquet);
-        assert_eq!(trickle(b"a,b\n1,2\n").layout(false), Layout::Csv);
+        assert_eq!(trickle(b"PAR1....").layout(false, true), Layout::Parquet);
+        assert_eq!(trickle(b"a,b\n1,2\n").layout(false, true), Layout::Csv);
         let mut text = String::new();
         trickle(b"\xef\xbb\xbfa,b\n1,2\n").into_text().read_to_string(&mut text).unwrap();
         assert_eq!(text, "a,b\n1,2\n");

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ldp_core::Error;
 use ldp_core::drive::RowStore;
@@ -24,9 +24,29 @@ const BLOCK: u64 = 512;
 /// Bytes fetched at once by `scan`, and written at once.
 const BUFFER: usize = 1 << 20;
 
-/// An empty temporary file that has no name and vanishes when closed.
+/// An empty temporary file that has no name, can be given none, is nobody else's to read, and vanishes when closed.
 pub(super) fn temporary() -> Result<File, InputError> {
-    tempfile::tempfile_in(folder()).map_err(failed)
+    nameless(&folder()).map_err(failed)
+}
+
+/// Without `O_EXCL` a file that was opened by `O_TMPFILE` can be linked into a folder while it is open, through `/proc`.
+#[cfg(target_os = "linux")]
+fn nameless(folder: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = OFlags::TMPFILE | OFlags::EXCL;
+    let opened = File::options().read(true).write(true).mode(0o600).custom_flags(flags.bits() as i32).open(folder);
+    // Not every file system has such files; then it is made with a name, for its owner alone, and loses it at once.
+    opened.or_else(|_| {
+        let (file, name) = tempfile::NamedTempFile::new_in(folder)?.into_parts();
+        name.close()?;
+        Ok(file)
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(folder: &Path) -> io::Result<File> {
+    tempfile::tempfile_in(folder)
 }
 
 /// The error of an operation on such a file.
@@ -200,6 +220,35 @@ mod tests {
         });
         assert!(result.is_err());
         assert_eq!(visited, 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nobody_else_can_reach_the_values() {
+        use std::os::fd::AsRawFd;
+        use std::os::unix::fs::MetadataExt;
+        // Both ways in: the file without a name, and the one that loses it where there is no such thing.
+        let folder = tempfile::tempdir().unwrap();
+        let unlinked = || {
+            let (file, name) = tempfile::NamedTempFile::new_in(&folder).unwrap().into_parts();
+            name.close().unwrap();
+            file
+        };
+        let linked = |file: &File, name: &str| {
+            let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+            let to = folder.path().join(name);
+            let (from, into) = (rustix::fs::CWD, rustix::fs::CWD);
+            rustix::fs::linkat(from, open.as_str(), into, &to, rustix::fs::AtFlags::SYMLINK_FOLLOW).is_ok()
+        };
+        for (number, file) in [nameless(folder.path()).unwrap(), unlinked()].into_iter().enumerate() {
+            let kind = file.metadata().unwrap();
+            assert_eq!((kind.mode() & 0o777, kind.nlink()), (0o600, 0));
+            assert!(!linked(&file, &format!("stolen-{number}")));
+        }
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        // The test would notice: this is what the file was before.
+        let plain = tempfile::tempfile_in(&folder).unwrap();
+        assert!(plain.metadata().unwrap().mode() & 0o077 != 0 || linked(&plain, "stolen"));
     }
 
     #[test]

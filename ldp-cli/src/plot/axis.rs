@@ -1,5 +1,8 @@
 //! An axis: from data to places, and the ticks between.
 
+/// Up to here every whole number is one of floating point.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// How an axis is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
@@ -37,8 +40,12 @@ impl Axis {
         let (from, to) = (inner.measure(low), inner.measure(high));
         // One value alone gets an axis of its own size; zero has none, nor has a ratio.
         let alone = if scale == Scale::Linear && from != 0.0 { 0.5 * from.abs() } else { 0.5 };
-        let air = if to > from { 0.04 * (to - from) } else { alone };
-        Self { low: inner.unmeasure(from - air), high: inner.unmeasure(to + air), ..inner }
+        // Half of the span first: the whole of it may be beyond double precision.
+        let air = if to > from { 0.08 * (to / 2.0 - from / 2.0) } else { alone };
+        // At the ends of double precision there is no air to be had.
+        let least = if scale == Scale::Log { f64::from_bits(1) } else { f64::MIN };
+        let within = |value: f64| value.clamp(least, f64::MAX);
+        Self { low: within(inner.unmeasure(from - air)), high: within(inner.unmeasure(to + air)), ..inner }
     }
 
     /// The axis of a count, marked at whole numbers only.
@@ -67,7 +74,10 @@ impl Axis {
 
     /// Where a value lies, 0 at the low end and 1 at the high end; `None` if it cannot be shown.
     pub fn place(&self, value: f64) -> Option<f64> {
-        let place = (self.measure(value) - self.measure(self.low)) / (self.measure(self.high) - self.measure(self.low));
+        let (value, low, high) = (self.measure(value), self.measure(self.low), self.measure(self.high));
+        // Where the span itself is beyond double precision its half is not.
+        let unit = if (high - low).is_finite() { 1.0 } else { 0.5 };
+        let place = (unit * value - unit * low) / (unit * high - unit * low);
         place.is_finite().then_some(place)
     }
 
@@ -106,21 +116,26 @@ struct Ticks {
     even: bool,
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten.
+/// Multiples of 1, 2 or 5 times a power of ten; none where double precision cannot tell them apart.
 fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
-    let rough = (high - low) / most.max(1) as f64;
+    let parts = most.max(1) as f64;
+    let span = high - low;
+    let rough = if span.is_finite() { span / parts } else { high / parts - low / parts };
     let power = 10f64.powf(rough.log10().floor());
     let step =
         [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|&step| step >= 0.8 * rough).unwrap_or(10.0 * power);
-    let first = (low / step).ceil() as i64;
-    let last = (high / step).floor() as i64;
+    let (first, last) = ((low / step).ceil(), (high / step).floor());
+    if !(step.is_normal() && power.is_normal() && first.abs().max(last.abs()) < EXACT && last - first <= 2.0 * parts) {
+        return Vec::new();
+    }
     // Rounded to the step, so that 0.1 + 0.2 does not show.
-    (first..=last)
+    (first as i64..=last as i64)
         .map(|k| {
             let value = k as f64 * step;
             (value / power).round() * power
         })
-        .map(|v| if v.abs() < 1e-12 * (high - low) { 0.0 } else { v })
+        .map(|v| if v.abs() < 1e-12 * step { 0.0 } else { v })
+        .filter(|v| v.is_finite())
         .collect()
 }
 
@@ -243,6 +258,32 @@ mod tests {
             let count = texts(Scale::Log, low, high).len();
             assert!((3..=10).contains(&count), "{count} ticks from {low} to {high}");
         }
+    }
+
+    #[test]
+    fn the_ends_of_double_precision_are_no_end_of_the_world() {
+        const LEAST: f64 = f64::from_bits(1);
+        let ends = [f64::MAX, 1.7e308, 1e308, 1e300, 1.0, 1e-300, f64::MIN_POSITIVE, LEAST, 0.0];
+        let every = || ends.iter().flat_map(|&end| [end, -end]);
+        for (from, to) in every().flat_map(|from| every().map(move |to| (from, to))) {
+            for scale in [Scale::Linear, Scale::Log] {
+                let axis = Axis::new("", scale, [from, to].into_iter());
+                assert!(axis.low <= axis.high && axis.low.is_finite() && axis.high.is_finite(), "{from} {to}: {axis:?}");
+                for most in [1, 6, 8] {
+                    let (ticks, between) = (axis.ticks(most), axis.between(most));
+                    assert!(ticks.len() <= 30 && between.len() <= 400, "{from} to {to}: {} ticks", ticks.len());
+                    assert!(ticks.iter().all(|(tick, _)| tick.is_finite()), "{ticks:?}");
+                }
+                for place in [from, to].map(|end| axis.place(end)).into_iter().flatten() {
+                    assert!(scale == Scale::Log || (0.0..=1.0).contains(&place), "{from} to {to}: {place}");
+                }
+            }
+        }
+        // What can be told apart is.
+        let (low, high) = (-1.7e308, 1.7e308);
+        let axis = Axis::new("", Scale::Linear, [low, high].into_iter());
+        assert!(axis.place(low).unwrap() < 0.05 && axis.place(high).unwrap() > 0.95 && axis.ticks(6).len() >= 3);
+        assert!((axis.place(0.0).unwrap() - 0.5).abs() < 1e-12);
     }
 
     #[test]

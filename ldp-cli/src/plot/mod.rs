@@ -17,7 +17,9 @@ mod text;
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use labels::Mark;
-pub use png::{PngError, SCALE, png};
+#[cfg(test)]
+pub use png::{SCALE, png};
+pub use png::{PngError, TALLEST, png_of_any_height, too_tall};
 pub use stack::panels;
 
 use std::fmt::Write;
@@ -62,6 +64,11 @@ impl Chart {
     /// The chart as SVG text: the same bytes for the same numbers.
     pub fn svg(&self) -> String {
         self.sized(self.left(), self.right(), AREA, true)
+    }
+
+    /// How tall [`Self::svg`] will be.
+    pub fn height(&self) -> f64 {
+        self.above() + AREA.max(self.labels_height()).ceil() + Self::below(true)
     }
 
     /// The chart with given margins and a least height of its area; the name of the horizontal axis may be left out.
@@ -195,6 +202,7 @@ mod tests {
     fn a_chart_is_well_formed_and_repeatable() {
         let svg = chart().svg();
         assert_eq!(svg, chart().svg());
+        assert_eq!(numbers(&svg, "<svg", "height"), [chart().height()]);
         assert!(svg.contains("a &lt; b &amp; c") && !svg.contains("NaN") && !svg.contains("inf"));
         // Every element is closed: as many openings as ends.
         assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());

@@ -1,7 +1,8 @@
 //! What is drawn of a comparison.
 
 use crate::plot::Scale;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The keys besides those of the grids that an axis can show.
 pub const START_MINUS_THETA: &str = "start-theta";
@@ -37,7 +38,18 @@ pub struct Figure {
     /// The distance between start and mean, in σ, of the line `one-stage`.
     pub one_stage_distance: Option<f64>,
     /// What the vertical axis shows.
+    #[serde(default, deserialize_with = "two")]
     pub y_range: Option<[f64; 2]>,
+}
+
+/// Two numbers, and no third that would be lost without a word.
+fn two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[f64; 2]>, D::Error> {
+    let numbers: Option<Vec<f64>> = Option::deserialize(deserializer)?;
+    let pair = |numbers: Vec<f64>| {
+        <[f64; 2]>::try_from(numbers)
+            .map_err(|numbers| D::Error::custom(format!("expected a list of 2, not of {}", numbers.len())))
+    };
+    numbers.map(pair).transpose()
 }
 
 /// What is measured at a point.

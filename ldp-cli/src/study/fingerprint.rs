@@ -1,4 +1,46 @@
-//! What tells one text from another.
+//! What tells one study from another, and one text from another.
+
+use super::{Comparison, Fidelity, Grid};
+use serde::Serialize;
+
+/// What the numbers of a study depend on, and nothing else: not on how anything is called, nor on what is drawn of them.
+#[derive(Serialize)]
+pub struct Identity<'s> {
+    seed: u64,
+    level: f64,
+    /// The place of the protocol that the others are compared with.
+    paired: Option<usize>,
+    models: Vec<String>,
+    estimators: Vec<Asked>,
+    grids: &'s [Grid],
+}
+
+/// A protocol without its name.
+#[derive(Serialize)]
+struct Asked {
+    spec: String,
+    replications: u64,
+    fidelity: Option<Fidelity>,
+}
+
+impl<'s> Identity<'s> {
+    /// Of a study.
+    pub fn of(study: &'s Comparison) -> Self {
+        let asked = study.estimators.iter().map(|contestant| Asked {
+            spec: contestant.spec.spec.to_string(),
+            replications: contestant.replications,
+            fidelity: contestant.fidelity,
+        });
+        Self {
+            seed: study.seed,
+            level: study.level,
+            paired: study.paired.as_ref().and_then(|label| study.position(label)),
+            models: study.models.iter().map(|named| named.spec.to_string()).collect(),
+            estimators: asked.collect(),
+            grids: &study.grids,
+        }
+    }
+}
 
 /// 53 bits that depend on every byte of a text: FNV-1a, finished by the mixer of SplitMix64. Every reader of JSON has whole
 /// numbers of 53 bits, so a seed can be a hash.

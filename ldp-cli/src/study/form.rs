@@ -65,7 +65,7 @@ impl TryFrom<f64> for Seed {
 
 /// Reads and checks a file.
 pub fn read(text: &str) -> Result<Comparison, StudyError> {
-    let form: Form = toml::from_str(text)?;
+    let form: Form = super::read(text)?;
     let lines = Lines(text);
     let models = match &form.models {
         Some(models) => {

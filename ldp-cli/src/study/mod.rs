@@ -11,10 +11,11 @@ mod form;
 mod grid;
 mod growth;
 mod outline;
+mod words;
 
 pub use comparison::{Comparison, Contestant, Fidelity, Infeasible};
 pub use figure::{ESTIMATOR, Figure, Line, MODEL, Quantity, START_MINUS_THETA};
-pub use fingerprint::hash;
+pub use fingerprint::{Identity, hash};
 pub use form::MOST_REPLICATIONS;
 pub use grid::{Axis, Grid, SETTING, Value};
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use outline::{Outline, Setup};
 
 use crate::nearest::nearest;
 use anyhow::Context;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -70,9 +72,9 @@ impl Bundled {
 /// What is wrong with a study.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
-    /// It is not TOML, or has a key too many, too few, or of another kind. The message of the parser shows the line.
+    /// It is not TOML, or has a key too many, too few, or of another kind: the line, and what is wrong there.
     #[error("{0}")]
-    Form(#[from] toml::de::Error),
+    Form(String),
     /// A value is not one that makes sense.
     #[error("{key} must be {wanted}, not {found}")]
     Value {
@@ -105,10 +107,10 @@ impl Study {
     /// Reads a file.
     pub fn parse(text: &str) -> Result<Self, StudyError> {
         // The kind first, alone: what other keys there may be depends on it, and their errors should name a line.
-        let Head { kind } = toml::from_str(text)?;
+        let Head { kind } = read(text)?;
         match kind {
             Kind::FirstStageGrowth => {
-                let growth: Growth = toml::from_str(text)?;
+                let growth: Growth = read(text)?;
                 growth.check()?;
                 Ok(Self::FirstStageGrowth(growth))
             }
@@ -123,6 +125,11 @@ impl Study {
             Self::Comparison(comparison) => &comparison.title,
         }
     }
+}
+
+/// Reads TOML.
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, StudyError> {
+    toml::from_str(text).map_err(|error| StudyError::Form(words::told(&error, text)))
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,8 @@
 //! The folder of a study: what is done is on disk at once, and what is finished replaces what was there in one step.
 
 use crate::exit::OutputError;
-use crate::record::{COMMAND, Point, Record, SCHEMA, Shard};
+use crate::output::write_whole;
+use crate::record::{COMMAND, Point, Record, SCHEMA, Shard, digest};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -13,6 +14,9 @@ pub const JOURNAL: &str = "points.jsonl";
 /// Every other file of a study.
 pub const FILES: [&str; 6] = ["record.json", "data.csv", "figure.svg", "figure.png", "report.html", "run.json"];
 
+/// Files by their names.
+pub type Files = Vec<(&'static str, Vec<u8>)>;
+
 /// The first line of a journal: whose points they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Header {
@@ -21,6 +25,31 @@ struct Header {
     version: String,
     fingerprint: String,
     shard: Option<Shard>,
+}
+
+/// Every other line: a point, and the digest of its text.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    digest: String,
+    point: Point,
+}
+
+impl Line {
+    fn of(point: &Point) -> anyhow::Result<Self> {
+        Ok(Self { digest: digest(&serde_json::to_string(point)?), point: point.clone() })
+    }
+
+    /// The point, if it is the one that was written.
+    fn read(text: &str) -> anyhow::Result<Point> {
+        let line: Self = serde_json::from_str(text)?;
+        let found = digest(&serde_json::to_string(&line.point)?);
+        anyhow::ensure!(
+            line.digest == found,
+            "this point has been changed since it was written: its digest is {found}, and the line says {}",
+            line.digest
+        );
+        Ok(line.point)
+    }
 }
 
 /// What is in a folder.
@@ -70,7 +99,7 @@ pub fn open(path: &Path, record: &Record, overwrite: bool) -> anyhow::Result<Fou
 impl Header {
     fn of(record: &Record) -> Self {
         Self {
-            schema: SCHEMA,
+            schema: record.schema,
             command: COMMAND.into(),
             version: record.version.clone(),
             fingerprint: record.fingerprint.clone(),
@@ -80,7 +109,10 @@ impl Header {
 
     /// How this one differs, in words.
     fn unlike(&self, wanted: &Self) -> String {
-        if (self.schema, &self.command) != (wanted.schema, &wanted.command) || self.version != wanted.version {
+        if (self.schema, &self.command) != (wanted.schema, &wanted.command) {
+            return format!("a record of schema {}, and this version of ldp writes schema {SCHEMA}", self.schema);
+        }
+        if self.version != wanted.version {
             return format!("what version {} of ldp found, and this is version {}", self.version, wanted.version);
         }
         if self.fingerprint != wanted.fingerprint {
@@ -151,7 +183,7 @@ impl Journal {
 
     /// One more is done. It is on disk when this returns.
     pub fn append(&mut self, point: &Point) -> anyhow::Result<()> {
-        self.line(point)
+        self.line(&Line::of(point)?)
     }
 
     fn line(&mut self, content: &impl Serialize) -> anyhow::Result<()> {
@@ -173,17 +205,21 @@ impl Journal {
         let place = |number: usize| format!("{} line {}", self.folder.join(JOURNAL).display(), number + 1);
         let text = self.text()?;
         let mut points = (text.lines().enumerate().skip(1))
-            .map(|(number, line)| serde_json::from_str::<Point>(line).with_context(|| place(number)))
+            .map(|(number, line)| Line::read(line).with_context(|| place(number)))
             .collect::<anyhow::Result<Vec<_>>>()?;
         points.sort_by_key(|point| point.index);
         points.dedup_by_key(|point| point.index);
         Ok(points)
     }
 
-    /// Puts the finished files in place, and the journal away.
-    pub fn finish(mut self, files: &[(&str, Vec<u8>)]) -> anyhow::Result<()> {
+    /// Puts finished files in place: from now on what was found is in them as well as here.
+    pub fn keep(&mut self, files: &Files) -> anyhow::Result<()> {
         self.fresh = None;
-        publish(&self.folder, files)?;
+        publish(&self.folder, files)
+    }
+
+    /// Puts the journal away: everything is in the files.
+    pub fn finish(self) -> anyhow::Result<()> {
         fs::remove_file(self.folder.join(JOURNAL)).map_err(OutputError)?;
         Ok(())
     }
@@ -211,16 +247,20 @@ pub fn make(folder: &Path) -> anyhow::Result<()> {
     probed.with_context(|| format!("{}: the folder cannot be written", place()))
 }
 
-/// Writes files so that each is there as a whole or not at all: under another name first.
-pub fn publish(folder: &Path, files: &[(&str, Vec<u8>)]) -> anyhow::Result<()> {
-    let partial = |name: &str| folder.join(format!(".{name}.partial"));
+/// Writes files so that each is there as a whole or not at all.
+pub fn publish(folder: &Path, files: &Files) -> anyhow::Result<()> {
     for (name, content) in files {
-        let written = fs::write(partial(name), content);
-        written.map_err(OutputError).with_context(|| folder.join(name).display().to_string())?;
-    }
-    for (name, _) in files {
-        let renamed = fs::rename(partial(name), folder.join(name));
-        renamed.map_err(OutputError).with_context(|| folder.join(name).display().to_string())?;
+        let path = folder.join(name);
+        let written = write_whole(&path, true, |out| out.write_all(content));
+        written.map_err(OutputError).with_context(|| path.display().to_string())?;
     }
     Ok(())
+}
+
+/// Takes files away that are no longer true, if they are there.
+pub fn remove(folder: &Path, names: &[&str]) {
+    for name in names {
+        // What cannot be taken away is said to be missing all the same.
+        let _ = fs::remove_file(folder.join(name));
+    }
 }

@@ -9,7 +9,6 @@ use crate::study::{Comparison, Fidelity, Outline, Setup};
 use anyhow::Context;
 use ldp_core::Epsilon;
 use ldp_core::drive::{MOST_DRAWN, Summary, in_batches};
-use ldp_estimators::one_stage_variance;
 use ldp_fisher::Optimum;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -113,7 +112,6 @@ impl<'s> Measurer<'s> {
 
     /// What is known of a point before it is worked out.
     fn blank(&self, case: &Case<'_>, setup: &Setup, fidelity: Fidelity, seed: u64) -> Point {
-        let distance = self.study().figure.one_stage_distance.filter(|_| case.built.gaussian);
         let information = case.built.model.information(case.theta);
         Point {
             index: setup.index,
@@ -139,7 +137,7 @@ impl<'s> Measurer<'s> {
             efficiency: None,
             // The limit is that of the parameter, like the bound.
             nonprivate: Some(1.0 / information).filter(|limit| limit.is_normal() && case.centred()),
-            one_stage: distance.map(|distance| case.built.scale.powi(2) * one_stage_variance(case.epsilon, distance)),
+            one_stage: None,
             coverage: None,
             width: None,
             intervals: Vec::new(),

@@ -1,6 +1,8 @@
 //! `ldp compare`: which protocol should I use, and what does it cost me?
 
+mod dress;
 mod folder;
+mod foresee;
 mod forecast;
 mod measure;
 mod picture;
@@ -9,15 +11,17 @@ mod work;
 
 use super::{pool, warn};
 use crate::args::{Common, Compare, Format};
+use crate::input;
 use crate::record::{Record, Shard, Skipped};
 use crate::report;
 use crate::study::{BUNDLED, Bundled, Comparison, Infeasible, MOST_REPLICATIONS, Outline, Study};
 use anyhow::Context;
-use folder::{FILES, Found, publish};
+use folder::{FILES, Files, Found, publish};
 use measure::Measurer;
 use serde_json::json;
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 use work::{Desk, Job};
@@ -28,6 +32,9 @@ pub use folder::JOURNAL;
 const DEFAULT: &str = "default";
 /// The most points of a study that are run without being asked.
 const UNASKED: u64 = 10_000;
+
+/// The most bytes of a study file.
+const LARGEST_FILE: u64 = 1 << 20;
 
 /// How a study is to be run.
 pub struct Order<'a> {
@@ -46,8 +53,11 @@ pub struct Order<'a> {
 /// Runs a study, or draws a record again.
 pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
     if let Some(from) = &args.from {
-        let record = Record::read(from).with_context(|| "--from")?;
-        return redraw(common, &record, &args.out, args.overwrite, args.markdown);
+        let mut record = Record::read(from).with_context(|| "--from")?;
+        if let Some(warning) = record.warning() {
+            warn(common.quiet, &format!("{}: {warning}", from.display()));
+        }
+        return redraw(common, &mut record, &args.out, common.overwrite, args.markdown);
     }
     let (name, mut study) = find(args.study.as_deref().unwrap_or(DEFAULT))?;
     if let Some(replications) = args.replications {
@@ -58,7 +68,7 @@ pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
         study.estimators.iter_mut().for_each(|contestant| contestant.replications = replications);
     }
     let order =
-        Order { out: &args.out, shard: args.shard, yes: args.yes, overwrite: args.overwrite, markdown: args.markdown };
+        Order { out: &args.out, shard: args.shard, yes: args.yes, overwrite: common.overwrite, markdown: args.markdown };
     carry_out(common, &name, study, &order)
 }
 
@@ -72,13 +82,28 @@ fn find(text: &str) -> anyhow::Result<(String, Comparison)> {
         let bundled = Bundled::find(text).context("this is no file either")?;
         (bundled.name.to_owned(), bundled.source.to_owned())
     } else {
-        let source = fs::read_to_string(path).with_context(|| text.to_owned())?;
+        let source = read(path).with_context(|| text.to_owned())?;
         (path.file_name().map_or_else(|| text.into(), |name| name.to_string_lossy().into_owned()), source)
     };
     match Study::parse(&source).with_context(|| text.to_owned())? {
         Study::Comparison(study) => Ok((name, *study)),
         Study::FirstStageGrowth(_) => anyhow::bail!("{text} is not a comparison; ldp reproduce runs it"),
     }
+}
+
+/// The text of a study file, which is never endless.
+fn read(path: &Path) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    anyhow::ensure!(bytes.len() as u64 <= LARGEST_FILE, "a study file has at most {LARGEST_FILE} bytes, and this has more");
+    if let Some((what, hint)) = input::foreign(&bytes) {
+        anyhow::bail!("this is {what}: {hint}");
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let upto = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + upto.iter().filter(|&&byte| byte == b'\n').count();
+        anyhow::anyhow!("line {line}: this is not text in UTF-8")
+    })
 }
 
 /// Runs a study into its folder and prints what was found.
@@ -91,21 +116,28 @@ pub fn carry_out(common: &Common, name: &str, mut study: Comparison, order: &Ord
     let outline = Outline::new(&study);
     let measurer = Measurer::new(&outline);
     let pool = pool(common)?;
+    foresee::size(name, &outline)?;
     if outline.size() > UNASKED && !order.yes {
         let forecast = pool.install(|| forecast::forecast(&outline, &measurer, pool.current_num_threads()));
         anyhow::bail!("{name}: the study has up to {} points{forecast}; --yes runs it", outline.size());
     }
     let jobs = jobs(common, name, &outline, &measurer, &mut record)?;
+    foresee::figure(&record, &outline, &jobs).with_context(|| format!("{name}: [figure]"))?;
     let mut journal = match folder::open(order.out, &record, order.overwrite)? {
-        Found::Finished(known) => return redraw(common, &known, order.out, true, order.markdown),
+        Found::Finished(mut known) => {
+            // The same numbers; what is drawn of them, and how it is called, is what the study says now.
+            (known.study, known.settings) = (record.study, study.clone());
+            return redraw(common, &mut known, order.out, true, order.markdown);
+        }
         Found::Open(journal) => journal,
     };
     let done: HashSet<u64> = journal.begin(&record)?.into_iter().collect();
     desk.take(journal, done.len(), jobs.len());
     work::work(&pool, &outline, &measurer, &jobs, &done, &desk, common.quiet)?;
-    let journal = desk.give()?;
+    journal = desk.give()?;
     record.points = journal.points()?;
-    let mut files = show::files(&record)?;
+    dress::dress(&mut record)?;
+    let mut files = show::numbers(&mut record)?;
     let run = json!({
         "seconds": started.elapsed().as_secs_f64(),
         "threads": pool.current_num_threads(),
@@ -113,8 +145,23 @@ pub fn carry_out(common: &Common, name: &str, mut study: Comparison, order: &Ord
         "resumed_from": done.len(),
     });
     files.push((FILES[5], (serde_json::to_string_pretty(&run)? + "\n").into_bytes()));
-    journal.finish(&files)?;
-    print(common, &record, order.markdown)
+    // The numbers first: whatever comes of the figure, they are not lost.
+    journal.keep(&files)?;
+    let drawn = draw(&record, order.out);
+    journal.finish()?;
+    print(common, &record, order.markdown)?;
+    drawn
+}
+
+/// Draws what can be drawn into a folder that has the numbers already.
+fn draw(record: &Record, out: &Path) -> anyhow::Result<()> {
+    let show::Drawings { files, missing } = show::drawings(record);
+    publish(out, &files)?;
+    let Some((name, error)) = missing else { return Ok(()) };
+    // One that was drawn before is not of what the folder holds now.
+    folder::remove(out, &[name]);
+    let place = out.join(name);
+    Err(crate::exit::NotDrawn { file: place.display().to_string(), cause: format!("{error:#}") }.into())
 }
 
 /// Looks at every point before the first draw, and says which are to be run.
@@ -159,13 +206,14 @@ fn first_reason(record: &Record) -> String {
 }
 
 /// Draws a record again, without computing anything.
-fn redraw(common: &Common, record: &Record, out: &Path, overwrite: bool, markdown: bool) -> anyhow::Result<()> {
-    store(record, out, overwrite)?;
-    print(common, record, markdown)
+fn redraw(common: &Common, record: &mut Record, out: &Path, overwrite: bool, markdown: bool) -> anyhow::Result<()> {
+    let drawn = store(record, out, overwrite)?;
+    print(common, record, markdown)?;
+    drawn
 }
 
-/// Writes the files of a record into a folder.
-pub fn store(record: &Record, out: &Path, overwrite: bool) -> anyhow::Result<()> {
+/// Writes the files of a record into a folder. Whether it could be drawn is the inner result: the numbers are there.
+pub fn store(record: &mut Record, out: &Path, overwrite: bool) -> anyhow::Result<anyhow::Result<()>> {
     let place = || format!("--out {}", out.display());
     let same = || {
         Record::read(out)
@@ -182,9 +230,11 @@ pub fn store(record: &Record, out: &Path, overwrite: bool) -> anyhow::Result<()>
             place()
         );
     }
-    let files = show::files(record)?;
+    dress::dress(record)?;
+    let files: Files = show::numbers(record)?;
     folder::make(out)?;
-    publish(out, &files)
+    publish(out, &files)?;
+    Ok(draw(record, out))
 }
 
 /// Prints a record on standard output.
@@ -192,7 +242,8 @@ pub fn print(common: &Common, record: &Record, markdown: bool) -> anyhow::Result
     let text = match common.format {
         Format::Human if markdown => show::markdown(record),
         Format::Human => show::human(record),
-        Format::Json => record.json()?,
+        // As `show::numbers` has completed it for the file.
+        Format::Json => record.text()?,
         Format::Csv => show::csv(record)?,
     };
     Ok(report::write(&text)?)

@@ -71,17 +71,22 @@ fn all_exact(record: &Record) -> bool {
 
 /// What tells lines apart: what the study says, or the protocols and whatever else changes.
 fn told_apart(record: &Record) -> Vec<String> {
-    let settings = &record.settings;
+    let given = record.settings.figure.by.is_some();
+    let several = |key: &String| given || key == ESTIMATOR || key == MODEL || values(record, key).len() > 1;
+    apart(&record.settings).into_iter().filter(several).collect()
+}
+
+/// What may tell lines apart: of some keys only the points say whether they change.
+pub fn apart(settings: &Comparison) -> Vec<String> {
     if let Some(by) = &settings.figure.by {
         return by.clone();
     }
     let x = settings.figure.x.as_str();
     // Start minus theta is made of two keys: neither tells lines apart then.
     let used = |key: &&str| *key == x || (x == START_MINUS_THETA && ["start", "theta"].contains(key));
-    let keys = SETTING.into_iter().chain(settings.keys()).filter(|key| !used(key));
-    let several = keys.filter(|key| values(record, key).len() > 1).map(str::to_owned);
+    let keys = SETTING.into_iter().chain(settings.keys()).filter(|key| !used(key)).map(str::to_owned);
     let models = (settings.models.len() > 1).then(|| MODEL.to_owned());
-    [ESTIMATOR.to_owned()].into_iter().chain(models).chain(several).collect()
+    [ESTIMATOR.to_owned()].into_iter().chain(models).chain(keys).collect()
 }
 
 /// The values that a key takes, as texts.
@@ -95,10 +100,16 @@ pub fn value(point: &Point, key: &str) -> Option<String> {
         ESTIMATOR => Some(point.label.clone()),
         MODEL => Some(point.model.clone()),
         "users" => Some(grouped(point.users)),
-        "epsilon" => Some(point.epsilon.to_string()),
-        "theta" => Some(point.theta.to_string()),
-        key => point.keys.get(key).map(ToString::to_string),
+        "epsilon" => Some(shown(point.epsilon)),
+        "theta" => Some(shown(point.theta)),
+        key => point.keys.get(key).map(|value| value.number().map_or_else(|| value.to_string(), shown)),
     }
+}
+
+/// A number in full, with a power of ten where it would be long.
+fn shown(number: f64) -> String {
+    let plain = number.to_string();
+    if plain.len() > 20 { format!("{number:e}") } else { plain }
 }
 
 /// What a key is called in a figure.

@@ -1,22 +1,42 @@
 //! What is shown of a record: files, tables, a page. Everything is made from the record alone.
 
-use super::folder::FILES;
+use super::folder::{FILES, Files};
 use super::picture::{chart, value};
 use crate::bootstrap;
 use crate::page::{Figure, Page, Table};
-use crate::plot::{SCALE, png};
+use crate::plot::png_of_any_height;
 use crate::record::{Point, Record};
 use crate::report::{self, counted, percent, significant};
 use crate::study::{MODEL, SETTING};
-use anyhow::Context;
 
-/// The files of a record but for `run.json`: the same bytes for the same record.
-pub fn files(record: &Record) -> anyhow::Result<Vec<(&'static str, Vec<u8>)>> {
-    let svg = chart(record).svg();
-    let dots = png(&svg, SCALE).context("figure.png")?;
-    let page = page(record, svg.clone()).html();
-    let contents = [record.json()?.into_bytes(), csv(record)?.into_bytes(), svg.into_bytes(), dots, page.into_bytes()];
+/// What was found, as files: the same bytes for the same record.
+pub fn numbers(record: &mut Record) -> anyhow::Result<Files> {
+    let contents = [record.json()?.into_bytes(), csv(record)?.into_bytes()];
     Ok(FILES.into_iter().zip(contents).collect())
+}
+
+/// What is drawn of it.
+pub struct Drawings {
+    /// The files, the same bytes for the same record.
+    pub files: Files,
+    /// Those that could not be made, and why.
+    pub missing: Option<(&'static str, anyhow::Error)>,
+}
+
+/// Draws everything that can be drawn.
+pub fn drawings(record: &Record) -> Drawings {
+    let svg = chart(record).svg();
+    let page = page(record, svg.clone()).html();
+    let [.., vector, dots, report, _] = FILES;
+    let drawn = png_of_any_height(&svg);
+    let mut files = vec![(vector, svg.into_bytes()), (report, page.into_bytes())];
+    match drawn {
+        Ok(bytes) => {
+            files.push((dots, bytes));
+            Drawings { files, missing: None }
+        }
+        Err(error) => Drawings { files, missing: Some((dots, error.into())) },
+    }
 }
 
 /// A column of `data.csv`: its name, and what it holds of a point.
