@@ -1,6 +1,7 @@
 //! The exact law of what a bitwise pilot finds, without simulation.
 
-use crate::bitwise_pilot::{BitwisePilot, PilotEstimate};
+use crate::bitwise_pilot::BitwisePilot;
+use crate::pilot_estimate::PilotEstimate;
 use crate::top_two::{self, Table};
 use ldp_core::error::require;
 use ldp_core::model::Cdf;
@@ -88,6 +89,7 @@ impl BitwisePilot {
                             *next.entry(interval.map(f64::to_bits)).or_insert(0.0) += mass
                         }
                         ControlFlow::Break(found) => {
+                            let found = self.judge(found, group);
                             ends.entry((found.value().to_bits(), found.scale())).or_insert((0.0, found)).0 += mass;
                         }
                     }

@@ -1,13 +1,13 @@
 //! The bitwise pilot: where in a known range is the mean? One residue per user and scale.
 
 use crate::bitwise_law::PilotLaw;
+use crate::pilot_estimate::PilotEstimate;
 use crate::piloted::{Answers, Pilot};
 use ldp_core::error::require;
 use ldp_core::{
     Cdf, Counts, Epsilon, Error, Finite, Group, Outcomes, Result, Round, StagedEstimator, Step, StepOf, Tally,
 };
 use ldp_mechanisms::Residue;
-use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
 
 /// Multiples of a scale are told apart modulo this.
@@ -83,6 +83,8 @@ pub struct BitwisePilot {
     /// Whether the number of scales was asked for.
     fixed: bool,
     questions: Vec<Residue>,
+    /// [`enough_per_scale`](Self::enough_per_scale), which is looked at in every replication.
+    enough: u64,
 }
 
 impl BitwisePilot {
@@ -108,6 +110,7 @@ impl BitwisePilot {
             share,
             fixed: false,
             questions: vec![],
+            enough: u64::MAX,
         };
         pilot.with_questions()
     }
@@ -129,13 +132,14 @@ impl BitwisePilot {
     /// The same pilot with another failure probability β in its threshold.
     pub fn with_beta(self, beta: f64) -> Result<Self> {
         require(beta > 0.0 && beta < 1.0, "beta", "strictly between 0 and 1", beta)?;
-        Ok(Self { beta, ..self })
+        Self { beta, ..self }.with_questions()
     }
 
     fn with_questions(self) -> Result<Self> {
         let question = |scale| Residue::new(self.epsilon, 0.0, exp2(scale), RESIDUES as u32);
         let questions = (self.finest..).take(self.scales as usize).map(question).collect::<Result<_>>()?;
-        Ok(Self { questions, ..self })
+        let enough = self.find_enough();
+        Ok(Self { questions, enough, ..self })
     }
 
     /// The same pilot on at least this many scales; an error if fewer were asked for.
@@ -171,7 +175,7 @@ impl BitwisePilot {
     }
 
     /// The threshold ψ for a group of k users.
-    fn psi(&self, users: u64) -> f64 {
+    pub(crate) fn psi(&self, users: u64) -> f64 {
         let epsilon = self.epsilon.value();
         (epsilon + 4.0) / (epsilon * 2f64.sqrt()) * (users as f64 * self.ln_over_beta(8.0)).sqrt()
     }
@@ -182,6 +186,13 @@ impl BitwisePilot {
         let epsilon = self.epsilon.value();
         let ratio = (epsilon + 4.0) / (0.48 * 2f64.sqrt() * epsilon);
         ((ratio * ratio * self.ln_over_beta(8.0)).floor() as u64).saturating_add(1)
+    }
+
+    /// The fewest users per scale with which [`failure_bound`](Self::failure_bound) is at most 1 %. With fewer an estimate
+    /// that begins with the pilot says so.
+    #[must_use]
+    pub fn enough_per_scale(&self) -> u64 {
+        self.enough
     }
 
     /// The group size k when there are `users` users in all: at least `least`, and no more are taken than there are.
@@ -224,22 +235,31 @@ impl BitwisePilot {
 
     /// The pilot estimate from the debiased counts.
     pub(crate) fn locate(&self, scales: &[Scale]) -> PilotEstimate {
-        self.follow(scales.iter().rev().copied())
+        let users = scales.iter().map(|scale| scale.users).min();
+        self.judge(self.follow(scales.iter().rev().copied()), users.unwrap_or(0))
+    }
+
+    /// What groups of at least `users` found.
+    pub(crate) fn judge(&self, found: PilotEstimate, users: u64) -> PilotEstimate {
+        found.doubted(users < self.enough)
     }
 
     /// The pilot estimate from the answers: no list of scales is made.
     pub(crate) fn read<'a>(&self, answers: impl Answers<'a, Counts>) -> Result<PilotEstimate> {
         self.check_count(answers.clone().count())?;
         // Every scale is checked, also those that the descent does not reach.
-        for found in answers.clone().map(|answer| answer.counts().len()) {
+        let mut users = u64::MAX;
+        for answer in answers.clone() {
+            let found = answer.counts().len();
             if found != RESIDUES {
                 return Err(Error::TallyAlphabet { expected: RESIDUES, found });
             }
+            users = users.min(answer.users());
         }
         let mut failed = None;
         let scale = |asked| Scale::new(asked).map_err(|error| failed = Some(error)).ok();
         let found = self.follow(self.questions().rev().zip(answers.rev()).map_while(scale));
-        failed.map_or(Ok(found), Err)
+        failed.map_or(Ok(self.judge(found, users)), Err)
     }
 
     /// The descent through the scales, coarsest first; those that it does not reach are not looked at.
@@ -265,7 +285,7 @@ impl BitwisePilot {
     /// The estimate from a place that the descent has found.
     fn found(&self, place: f64, scale: i32) -> PilotEstimate {
         let [low, high] = self.range;
-        PilotEstimate { value: place.clamp(low, high), scale }
+        PilotEstimate::new(place.clamp(low, high), scale)
     }
 
     /// Whether the largest debiased count of a scale is so large that the descent goes on.
@@ -385,43 +405,6 @@ fn fewest_users(part: f64, needed: u64) -> u64 {
     holds
 }
 
-/// Where a [`BitwisePilot`] found the mean.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawEstimate")]
-pub struct PilotEstimate {
-    value: f64,
-    scale: i32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawEstimate {
-    value: f64,
-    scale: i32,
-}
-
-impl TryFrom<RawEstimate> for PilotEstimate {
-    type Error = Error;
-    fn try_from(RawEstimate { value, scale }: RawEstimate) -> Result<Self> {
-        require(value.is_finite(), "the pilot's estimate", "finite", value)?;
-        Ok(Self { value, scale })
-    }
-}
-
-impl PilotEstimate {
-    /// The place found: a multiple of 2 to the [`scale`](Self::scale), or the end of the range if that lies beyond it.
-    #[must_use]
-    pub fn value(&self) -> f64 {
-        self.value
-    }
-
-    /// The exponent of the scale at which the descent ended.
-    #[must_use]
-    pub fn scale(&self) -> i32 {
-        self.scale
-    }
-}
-
 impl StagedEstimator for BitwisePilot {
     type Question = Residue;
     type Tally = Counts;
@@ -479,7 +462,7 @@ impl Pilot for BitwisePilot {
     }
 
     fn start(&self, estimate: &PilotEstimate) -> f64 {
-        estimate.value
+        estimate.value()
     }
 
     fn digest<'a>(&self, (): (), answers: impl Answers<'a, Counts>) -> Result<StepOf<Self>> {

@@ -8,8 +8,14 @@ use ldp_core::{
 };
 use serde::{Deserialize, Serialize};
 
+/// What a pilot found.
+pub trait Found {
+    /// What is to be known about everything that starts there.
+    fn caveat(&self) -> Option<&'static str>;
+}
+
 /// A protocol that says where another should start.
-pub trait Pilot: StagedEstimator {
+pub trait Pilot: StagedEstimator<Estimate: Found> {
     /// How many of `users` it takes.
     fn users(&self, users: u64) -> Result<u64>;
 
@@ -261,7 +267,7 @@ where
     }
 }
 
-impl<F, E: Inference> Inference for PilotedEstimate<F, E> {
+impl<F: Found, E: Inference> Inference for PilotedEstimate<F, E> {
     fn value(&self) -> f64 {
         self.main.value()
     }
@@ -283,6 +289,7 @@ impl<F, E: Inference> Inference for PilotedEstimate<F, E> {
     }
 
     fn caveat(&self, kind: IntervalKind) -> Option<&'static str> {
-        self.main.caveat(kind)
+        // A start in the wrong place matters most.
+        self.found.caveat().or_else(|| self.main.caveat(kind))
     }
 }
