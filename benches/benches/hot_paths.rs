@@ -40,7 +40,7 @@ fn privatize<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str) {
     group.bench_function(BenchmarkId::new("sign in bulk", generator), |b| {
         b.iter(|| {
             let mut tally = Bits::default();
-            sign.privatize_all(&values, &mut rng, &mut tally).map(|()| tally)
+            sign.simulate_all(&values, &mut rng, &mut tally).map(|()| tally)
         });
     });
     let channel = sign.publish();

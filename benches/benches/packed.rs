@@ -29,20 +29,20 @@ fn pack<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str, values: &[f64]
     group.bench_function(BenchmarkId::new("sign of f64", generator), |b| {
         b.iter(|| {
             words.clear();
-            sign.privatize_packed(black_box(values), &mut rng, &mut words);
+            sign.simulate_packed(black_box(values), &mut rng, &mut words);
         });
     });
     group.bench_function(BenchmarkId::new("sign of f64, tallied", generator), |b| {
         b.iter(|| {
             words.clear();
-            sign.privatize_packed(black_box(values), &mut rng, &mut words);
+            sign.simulate_packed(black_box(values), &mut rng, &mut words);
             Bits::of_packed(&words, VALUES as u64)
         });
     });
     group.bench_function(BenchmarkId::new("sign of f32", generator), |b| {
         b.iter(|| {
             words.clear();
-            sign.privatize_packed(black_box(&narrow), &mut rng, &mut words);
+            sign.simulate_packed(black_box(&narrow), &mut rng, &mut words);
         });
     });
     group.bench_function(BenchmarkId::new("sign of f64, one by one", generator), |b| {
@@ -51,13 +51,13 @@ fn pack<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str, values: &[f64]
     group.bench_function(BenchmarkId::new("interval response of 3", generator), |b| {
         b.iter(|| {
             words.clear();
-            ternary.privatize_packed(black_box(values), &mut rng, &mut words);
+            ternary.simulate_packed(black_box(values), &mut rng, &mut words);
         });
     });
     group.bench_function(BenchmarkId::new("randomised response of 8, tallied", generator), |b| {
         b.iter(|| {
             words.clear();
-            eight.privatize_packed(black_box(values), &mut rng, &mut words);
+            eight.simulate_packed(black_box(values), &mut rng, &mut words);
             Counts::of_packed(8, &words, VALUES as u64)
         });
     });

@@ -141,7 +141,7 @@ fn signs(users: u64) -> Result<Work> {
     let (mut rng, mut words) = (CipherRng::seed_from_u64(SEED), Vec::new());
     Ok(Work::new(users, move || {
         words.clear();
-        question().privatize_packed(&values, &mut rng, &mut words);
+        question().simulate_packed(&values, &mut rng, &mut words);
         Bits::of_packed(&words, users)
     }))
 }
@@ -179,7 +179,7 @@ fn packed(k: u64) -> Result<Work> {
     let (mut rng, mut words) = (CipherRng::seed_from_u64(SEED), Vec::new());
     Ok(Work::new(VALUES, move || {
         words.clear();
-        response.privatize_packed(&values, &mut rng, &mut words);
+        response.simulate_packed(&values, &mut rng, &mut words);
         Ok(words.last().copied())
     }))
 }
@@ -187,7 +187,7 @@ fn packed(k: u64) -> Result<Work> {
 fn tallied(k: u64) -> Result<Work> {
     let (response, values) = response(k)?;
     let mut words = Vec::new();
-    response.privatize_packed(&values, &mut CipherRng::seed_from_u64(SEED), &mut words);
+    response.simulate_packed(&values, &mut CipherRng::seed_from_u64(SEED), &mut words);
     Ok(Work::new(VALUES, move || Counts::of_packed(k as u32, &words, VALUES)))
 }
 

@@ -20,8 +20,13 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     let spool = |cause: &(dyn std::error::Error + 'static)| {
         matches!(cause.downcast_ref::<InputError>(), Some(InputError::Spool { .. }))
     };
-    let drawn = error.is::<NotDrawn>();
-    let system = output.is_some() || drawn || error.is::<rayon::ThreadPoolBuildError>() || error.chain().any(spool);
+    let random = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref::<ldp_core::Error>(), Some(ldp_core::Error::SystemRandomness { .. }))
+    };
+    let system = output.is_some()
+        || error.is::<NotDrawn>()
+        || error.is::<rayon::ThreadPoolBuildError>()
+        || error.chain().any(|cause| spool(cause) || random(cause));
     // Library errors quote their source; a cause is added only where the text so far does not have it.
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

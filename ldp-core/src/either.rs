@@ -101,13 +101,13 @@ where
     }
 
     #[inline]
-    fn privatize_all<R, T>(&self, inputs: &[A::Input], rng: &mut R, tally: &mut T) -> Result<()>
+    fn simulate_all<R, T>(&self, inputs: &[A::Input], rng: &mut R, tally: &mut T) -> Result<()>
     where
         A::Input: Sized,
         R: Rng + ?Sized,
         T: Tally<Report = A::Report>,
     {
-        both!(self, question => question.privatize_all(inputs, rng, tally))
+        both!(self, question => question.simulate_all(inputs, rng, tally))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Erasure happens once per protocol and batch of replications, never per report: inside, everything is generic.
 
 use crate::drive::exact::{Atoms, Countable, Errors, Evaluation, Exact, Summed, Wanted, evaluate};
-use crate::drive::{Audit, Order, Replay, RowStore, Rows, Users, Vectors};
+use crate::drive::{Audit, Order, Replay, RowNoise, RowStore, Rows, Users, Vectors};
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
 use crate::inference::{Inference, IntervalKind};
@@ -11,7 +11,6 @@ use crate::mechanism::{DrawTally, Mechanism, check_deployable};
 use crate::model::AnyModel;
 use crate::staged::{StagedEstimator, Step, StepOf, advance_checked, run};
 use crate::wire;
-use rand::rngs::ChaCha12Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -87,8 +86,8 @@ pub trait AnyEstimator: Send + Sync {
     /// The values the estimate can have with their probabilities, at most `most` of them.
     fn atoms(&self, setting: &Setting<'_>, truth: f64, most: u64) -> Result<Vec<(f64, f64)>>;
 
-    /// Runs the protocol on real rows. The generator is a cryptographic one by type.
-    fn collect(&self, rows: &mut dyn RowStore, order: Order, rng: ChaCha12Rng) -> Result<Collected>;
+    /// Runs the protocol on real rows, with noise of the system or, for a demonstration that is not private, of a seed.
+    fn collect(&self, rows: &mut dyn RowStore, order: Order, noise: RowNoise) -> Result<Collected>;
 
     /// The first step as JSON.
     fn begin(&self, users: u64) -> Result<String>;
@@ -283,7 +282,7 @@ where
 
 type Visit<'v> = &'v mut dyn FnMut(&dyn Inference);
 type Prepare<E> = Box<dyn for<'a> Fn(&'a E, &Setting<'a>) -> Result<Box<dyn Simulation + 'a>> + Send + Sync>;
-type Collect<E> = fn(&E, &mut dyn RowStore, Order, ChaCha12Rng) -> Result<Collected>;
+type Collect<E> = fn(&E, &mut dyn RowStore, Order, RowNoise) -> Result<Collected>;
 /// Values and their probabilities, no more than so many.
 type List<E> = fn(&E, &Setting<'_>, f64, u64) -> Result<Vec<(f64, f64)>>;
 
@@ -330,9 +329,9 @@ fn on_users<E: Wired<Question: Mechanism<Input = f64>>>() -> Prepare<E> {
 }
 
 fn on_rows<E: Wired<Question: Mechanism<Input = f64>>>() -> Collect<E> {
-    |estimator, rows, order, rng| {
+    |estimator, rows, order, noise| {
         let users = rows.rows();
-        let mut population = Audit::new(Rows::new(rows, order, rng)?);
+        let mut population = Audit::new(Rows::new(rows, order, noise)?);
         let estimate = Box::new(run(estimator, users, &mut population)?);
         Ok(Collected { estimate, rounds: population.rounds(), epsilon: population.epsilon() })
     }
@@ -391,8 +390,8 @@ impl<E: Wired> AnyEstimator for Erased<E> {
         (self.sums()?.atoms)(&self.estimator, setting, truth, most)
     }
 
-    fn collect(&self, rows: &mut dyn RowStore, order: Order, rng: ChaCha12Rng) -> Result<Collected> {
-        self.on_rows()?(&self.estimator, rows, order, rng)
+    fn collect(&self, rows: &mut dyn RowStore, order: Order, noise: RowNoise) -> Result<Collected> {
+        self.on_rows()?(&self.estimator, rows, order, noise)
     }
 
     fn begin(&self, users: u64) -> Result<String> {

@@ -270,6 +270,12 @@ pub enum Error {
         /// The missing capability, and what to use instead.
         needs: &'static str,
     },
+    /// The operating system has no random numbers to give.
+    #[error("the system's random generator failed: {source}")]
+    SystemRandomness {
+        /// What the system said.
+        source: rand::rngs::SysError,
+    },
     /// The source of the users' values failed.
     #[error(transparent)]
     Source(Box<dyn std::error::Error + Send + Sync>),

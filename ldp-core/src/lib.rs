@@ -52,6 +52,7 @@ pub mod seed;
 pub mod special;
 pub mod staged;
 pub mod steady;
+mod system;
 pub mod tally;
 #[expect(unsafe_code, reason = "wider instruction sets, for a measured gain: see the module")]
 pub mod wide;
@@ -69,4 +70,5 @@ pub use mixed::Mixed;
 pub use model::{Cdf, Model, Score};
 pub use packed::Pack;
 pub use staged::{Group, Outcomes, Population, Round, StagedEstimator, Step, StepOf, run};
+pub use system::SystemRng;
 pub use tally::{Averages, Bits, Counts, Sum, Tally, VectorSum};

@@ -11,6 +11,7 @@ use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
 use crate::model::Cdf;
 use crate::seed::SimulationRng;
+use crate::system::SystemRng;
 use crate::tally::Tally;
 use rand::Rng;
 
@@ -33,6 +34,11 @@ pub(crate) fn check_deployable<Q: Mechanism>() -> Result<()> {
     }
 }
 
+/// The same, decided when the program is compiled.
+pub(crate) const fn assert_exact<Q: Mechanism + ?Sized>() {
+    assert!(matches!(Q::NUMERICS, Numerics::Exact), "privatising real data needs a mechanism whose sampler is exact");
+}
+
 /// A randomised answer to one question, ε-private for one user.
 ///
 /// # Laws
@@ -40,8 +46,10 @@ pub(crate) fn check_deployable<Q: Mechanism>() -> Result<()> {
 ///   $x, y, z$, where ε is [`epsilon`](Self::epsilon): computed from the channel's own numbers, not stored.
 /// - The number of random words drawn does not depend on `input`; for an exact sampler, it also says nothing that the
 ///   report does not say, so that who can count words, or time them, learns no more.
+/// - An exact sampler takes the same time for every value and for truth and lie: see [`steady`](crate::steady).
 ///
-/// The generator is always the caller's. A third party's mechanism in full: `examples/custom-mechanism`.
+/// The generator of `privatize` and `simulate_all` is the caller's. Real data take [`SystemRng`], as
+/// [`privatize_all`](Self::privatize_all) and the client of [`wire`](crate::wire) do. A third party's mechanism in full: `examples/custom-mechanism`.
 pub trait Mechanism {
     /// What the user holds: `f64`, or `[f64]` for vectors.
     type Input: ?Sized;
@@ -57,8 +65,19 @@ pub trait Mechanism {
     /// One randomised report about `input`.
     fn privatize<R: Rng + ?Sized>(&self, input: &Self::Input, rng: &mut R) -> Self::Report;
 
-    /// Privatises every input into `tally`: the same law as one by one, possibly from other random words.
-    fn privatize_all<R, T>(&self, inputs: &[Self::Input], rng: &mut R, tally: &mut T) -> Result<()>
+    /// Privatises every one of these real values into `tally`. Compiles for exact samplers only.
+    fn privatize_all<T>(&self, inputs: &[Self::Input], rng: &mut SystemRng, tally: &mut T) -> Result<()>
+    where
+        Self: Sized,
+        Self::Input: Sized,
+        T: Tally<Report = Self::Report>,
+    {
+        const { assert_exact::<Self>() };
+        self.simulate_all(inputs, rng, tally)
+    }
+
+    /// Privatises every simulated input into `tally`: the same law as one by one, possibly from other random words.
+    fn simulate_all<R, T>(&self, inputs: &[Self::Input], rng: &mut R, tally: &mut T) -> Result<()>
     where
         Self: Sized,
         Self::Input: Sized,

@@ -259,7 +259,11 @@ mod tests {
             let near = x * rng.random_range(-4.0..4.0);
             if near != 0.0 && near.is_finite() {
                 let ready = Divisor::new(near.abs());
-                assert_eq!(ready.residue(x, cells), by_remainder(x, near.abs(), cells), "{x:e} / {near:e}, {cells} cells");
+                assert_eq!(
+                    ready.residue(x, cells),
+                    by_remainder(x, near.abs(), cells),
+                    "{x:e} / {near:e}, {cells} cells"
+                );
                 assert_eq!(ready.share(x), share_by_division(x, near.abs()), "{x:e} / {near:e}");
                 numbers += 1;
             }
@@ -288,7 +292,8 @@ mod tests {
         let mut rng = stream(17, Purpose::Data, 0, 0);
         for _ in 0..200_000 {
             let (number, divisor) = (rng.next_u64(), (rng.next_u64() >> rng.random_range(0..64)).max(1));
-            for number in [number, number - number % divisor, (number - number % divisor).wrapping_sub(1), u64::MAX, 0] {
+            for number in [number, number - number % divisor, (number - number % divisor).wrapping_sub(1), u64::MAX, 0]
+            {
                 assert_eq!(divide(number, divisor), (number / divisor, number % divisor), "{number} / {divisor}");
             }
         }

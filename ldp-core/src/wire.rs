@@ -7,10 +7,9 @@
 //! JSON.
 //!
 //! ```
-//! use ldp_core::{Epsilon, Error, wire};
-//! use rand::{SeedableRng, rngs::ChaCha12Rng, rngs::SysRng};
+//! use ldp_core::{Epsilon, Error, SystemRng, wire};
 //! let question = r#"{"wire":1,"partition":{"threshold":0.5},"kernel":{"response":{"reports":2,"lie":"4961093570831980854"}}}"#;
-//! let mut rng = ChaCha12Rng::try_from_rng(&mut SysRng).unwrap();
+//! let mut rng = SystemRng::new()?;
 //! let report = wire::answer(question, 0.7, Epsilon::new(1.0)?, &mut rng)?;
 //! assert!(report < 2);
 //! // A client that accepts at most ε = 0.5 does not answer.
@@ -23,12 +22,13 @@ use crate::channel::FiniteChannel;
 use crate::drive::{Users, Vectors};
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
-use crate::mechanism::{Mechanism, Publish, check_deployable};
+use crate::mechanism::{Mechanism, Publish, assert_exact};
 use crate::model::Draw;
 use crate::seed::SimulationRng;
 use crate::staged::{Round, StagedEstimator, Step, StepOf, advance_checked};
+use crate::system::SystemRng;
 use crate::tally::Tally;
-use rand::{CryptoRng, Rng};
+use rand::Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -37,12 +37,22 @@ pub const VERSION: u32 = 1;
 
 /// The client: reads a question, computes its ε from its integer weights, refuses it above `cap`, and answers.
 ///
-/// The report's JSON is the number itself. Every value has an answer, infinities and NaN too: an error would tell.
-pub fn answer<R: CryptoRng + ?Sized>(question: &str, value: f64, cap: Epsilon, rng: &mut R) -> Result<u32> {
-    reply(&read_channel(question)?, &value, cap, rng)
+/// The report's JSON is the number itself. Every value has an answer, infinities and NaN too: an error would tell. All of
+/// them take the same time, whether the report is true or not.
+pub fn answer(question: &str, value: f64, cap: Epsilon, rng: &mut SystemRng) -> Result<u32> {
+    simulate_answer(question, value, cap, rng)
 }
 
-/// [`answer`] for a value that is simulated or made up, with the words of any generator.
+/// [`answer`] about a simulated value, with the words of any generator.
+///
+/// ```
+/// use ldp_core::{Epsilon, wire};
+/// use rand::{SeedableRng, rngs::ChaCha12Rng};
+/// let question = r#"{"wire":1,"partition":{"threshold":0.5},"kernel":{"response":{"reports":2,"lie":"4961093570831980854"}}}"#;
+/// let mut same = || wire::simulate_answer(question, 0.7, Epsilon::new(1.0)?, &mut ChaCha12Rng::seed_from_u64(1));
+/// assert_eq!(same()?, same()?);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
 pub fn simulate_answer<R: Rng + ?Sized>(question: &str, value: f64, cap: Epsilon, rng: &mut R) -> Result<u32> {
     reply(&read_channel(question)?, &value, cap, rng)
 }
@@ -58,27 +68,25 @@ pub fn publish_typed<Q: Serialize>(question: &Q) -> Result<String> {
 /// numbers, refuses it above `cap`, and answers.
 ///
 /// Deserialising is constructing, so a tampered question is refused before it is asked. A mechanism whose sampler is
-/// idealised is refused too, whatever the question: a value given here is real.
+/// idealised is refused when the program is compiled, whatever the question: a value given here is real.
 ///
 /// ```
-/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, wire};
-/// use rand::{SeedableRng, rngs::ChaCha12Rng, rngs::SysRng};
+/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, SystemRng, wire};
 /// let cap = Epsilon::new(1.0)?;
 /// let text = wire::publish_typed(&FiniteChannel::new(Partition::Threshold(0.5), Kernel::response(cap, 2)?)?)?;
 /// assert!(text.starts_with(r#"{"wire":1,"question":{"#));
-/// let mut rng = ChaCha12Rng::try_from_rng(&mut SysRng).unwrap();
-/// assert!(wire::answer_typed::<FiniteChannel, _>(&text, &0.7, cap, &mut rng)? < 2);
+/// let mut rng = SystemRng::new()?;
+/// assert!(wire::answer_typed::<FiniteChannel>(&text, &0.7, cap, &mut rng)? < 2);
 /// // Another version is not understood.
 /// let other = text.replacen(r#""wire":1"#, r#""wire":2"#, 1);
-/// assert!(wire::answer_typed::<FiniteChannel, _>(&other, &0.7, cap, &mut rng).is_err());
+/// assert!(wire::answer_typed::<FiniteChannel>(&other, &0.7, cap, &mut rng).is_err());
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
-pub fn answer_typed<Q, R>(question: &str, value: &Q::Input, cap: Epsilon, rng: &mut R) -> Result<Q::Report>
+pub fn answer_typed<Q>(question: &str, value: &Q::Input, cap: Epsilon, rng: &mut SystemRng) -> Result<Q::Report>
 where
     Q: Mechanism + DeserializeOwned,
-    R: CryptoRng + ?Sized,
 {
-    check_deployable::<Q>()?;
+    const { assert_exact::<Q>() };
     reply(&read_typed::<Q>(question)?, value, cap, rng)
 }
 
@@ -261,23 +269,6 @@ where
 mod tests {
     use super::*;
     use crate::{Kernel, Partition};
-    use rand::SeedableRng;
-    use rand::rngs::ChaCha12Rng;
-
-    /// A channel under a sampler that does not claim to be exact.
-    #[derive(Serialize, Deserialize)]
-    struct Idealized(FiniteChannel);
-
-    impl Mechanism for Idealized {
-        type Input = f64;
-        type Report = u32;
-        fn epsilon(&self) -> Epsilon {
-            self.0.epsilon()
-        }
-        fn privatize<R: Rng + ?Sized>(&self, input: &f64, rng: &mut R) -> u32 {
-            self.0.privatize(input, rng)
-        }
-    }
 
     fn question() -> FiniteChannel {
         let kernel = Kernel::response(Epsilon::new(1.0).unwrap(), 2).unwrap();
@@ -286,9 +277,9 @@ mod tests {
 
     #[test]
     fn a_typed_client_refuses_what_it_must() {
-        let (cap, mut rng) = (Epsilon::new(1.0).unwrap(), ChaCha12Rng::seed_from_u64(1));
+        let (cap, mut rng) = (Epsilon::new(1.0).unwrap(), SystemRng::new().unwrap());
         let good = publish_typed(&question()).unwrap();
-        let mut ask = |text: &str, cap| answer_typed::<FiniteChannel, _>(text, &0.7, cap, &mut rng);
+        let mut ask = |text: &str, cap| answer_typed::<FiniteChannel>(text, &0.7, cap, &mut rng);
         assert!(ask(&good, cap).is_ok());
         assert!(matches!(ask(&good, Epsilon::new(0.5).unwrap()), Err(Error::AboveCap { .. })));
         for (from, to, word) in [
@@ -309,13 +300,5 @@ mod tests {
     fn of_another_version_nothing_further_is_read() {
         let error = read_typed::<FiniteChannel>(r#"{"wire":7,"question":{"a form":"to come"}}"#).unwrap_err();
         assert!(error.to_string().contains("wire version 7"), "{error}");
-    }
-
-    #[test]
-    fn real_values_meet_exact_samplers_only() {
-        let (cap, mut rng) = (Epsilon::new(1.0).unwrap(), ChaCha12Rng::seed_from_u64(1));
-        let text = publish_typed(&Idealized(question())).unwrap();
-        let refused = answer_typed::<Idealized, _>(&text, &0.7, cap, &mut rng).unwrap_err().to_string();
-        assert_eq!(refused, "privatising real data needs a mechanism whose sampler is exact");
     }
 }

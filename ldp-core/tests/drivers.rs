@@ -5,7 +5,7 @@
 use ldp_core::conformance::{
     ALPHA, Dummy, Seen, check_replay, check_simulation_is_wire, check_wire_round_trip, goodness_of_fit,
 };
-use ldp_core::drive::{Audit, Order, Rows, Tallies, Users, in_batches};
+use ldp_core::drive::{Audit, Order, RowNoise, Rows, Tallies, Users, in_batches};
 use ldp_core::erased::{Fidelity, Setting, erase};
 use ldp_core::model::Gaussian;
 use ldp_core::seed::{BLOCK, Purpose, stream};
@@ -13,10 +13,9 @@ use ldp_core::special::{binomial, normal};
 use ldp_core::staged::advance_checked;
 use ldp_core::{
     Bits, Counts, Cuts, Dense, Epsilon, Error, Finite, FiniteChannel, Group, Inference, Kernel, Mechanism, Partition,
-    Population, Result, StagedEstimator, Step, Tally, run, wire,
+    Population, Result, StagedEstimator, Step, SystemRng, Tally, run, wire,
 };
-use rand::rngs::ChaCha12Rng;
-use rand::{Rng, SeedableRng};
+use rand::Rng;
 
 const THETA: f64 = 0.4;
 
@@ -384,7 +383,7 @@ fn bad_messages_are_typed_errors() {
 
     // The client: refuses a level above its cap, and answers for every value, because an error would tell.
     let json = wire::write("question", &ternary()).unwrap();
-    let mut rng = ChaCha12Rng::seed_from_u64(1);
+    let mut rng = SystemRng::new().unwrap();
     let level = ternary().epsilon();
     assert!(wire::answer(&json, 0.3, level, &mut rng).unwrap() < 3);
     let below = epsilon(level.value().next_down());
@@ -484,7 +483,7 @@ mod pinned {
         // At ε = 44 reports are the truth, so the count tells which rows were asked. The file is sorted.
         let asked = |rows: u32, order| {
             let values: Vec<f64> = (0..rows).map(|row| f64::from(row) - f64::from(rows / 2)).collect();
-            let mut rows = Rows::new(&values[..], order, ChaCha12Rng::seed_from_u64(42)).unwrap();
+            let mut rows = Rows::new(&values[..], order, RowNoise::demonstration(42)).unwrap();
             [100, 100].map(|users| {
                 let group = Group { question: question(44.0), users };
                 let mut tally = Bits::default();

@@ -6,12 +6,10 @@
 //! (`Numerics::Idealized`): they are for simulations, and real data do not meet them.
 //!
 //! ```
-//! use ldp_core::{Epsilon, Mechanism};
+//! use ldp_core::{Epsilon, Mechanism, SystemRng};
 //! use ldp_mechanisms::Sign;
-//! use rand::{SeedableRng, rngs::ChaCha12Rng, rngs::SysRng};
 //! let question = Sign::new(Epsilon::new(1.0)?, 0.0)?;
-//! let mut rng = ChaCha12Rng::try_from_rng(&mut SysRng).unwrap();
-//! assert!(question.privatize(&0.3, &mut rng) < 2);
+//! assert!(question.privatize(&0.3, &mut SystemRng::new()?) < 2);
 //! # Ok::<(), ldp_core::Error>(())
 //! ```
 

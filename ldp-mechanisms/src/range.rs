@@ -132,8 +132,8 @@ impl Rescale for Range {
 mod tests {
     use super::*;
     use ldp_core::seed::{Purpose, stream};
-    use rand::RngExt;
     use proptest::prelude::*;
+    use rand::RngExt;
 
     #[test]
     fn what_is_no_range_is_refused_with_its_value() {
@@ -177,7 +177,9 @@ mod tests {
     fn the_steady_unit_is_the_unit() {
         let mut rng = stream(5, Purpose::Data, 0, 0);
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 5e-324, 1e300];
-        for (low, high) in [(0.0, 1.0), (-1.0, 1.0), (-3.7, 12.1), (1e9, 1e9 + 1e-3), (-1e-150, 1e-150), (-8e307, 8e307)] {
+        for (low, high) in
+            [(0.0, 1.0), (-1.0, 1.0), (-3.7, 12.1), (1e9, 1e9 + 1e-3), (-1e-150, 1e-150), (-8e307, 8e307)]
+        {
             let range = Range::new(low, high).unwrap();
             let inside = (0..20_000).map(|i| match i % 3 {
                 0 => low + (high - low) * rng.random::<f64>(),

@@ -123,7 +123,7 @@ impl Mechanism for Sign {
     }
 
     #[inline]
-    fn privatize_all<R, T>(&self, inputs: &[f64], rng: &mut R, tally: &mut T) -> Result<()>
+    fn simulate_all<R, T>(&self, inputs: &[f64], rng: &mut R, tally: &mut T) -> Result<()>
     where
         R: Rng + ?Sized,
         T: Tally<Report = u32>,
@@ -256,7 +256,7 @@ mod tests {
         let mut rng = stream(6, Purpose::Noise, 0, 0);
         for n in [0, 1, 63, 64, 65, 130] {
             let mut tally = Bits::default();
-            sign.privatize_all(&vec![1.0; n], &mut rng, &mut tally).unwrap();
+            sign.simulate_all(&vec![1.0; n], &mut rng, &mut tally).unwrap();
             assert_eq!((tally.ones(), tally.users()), (n as u64, n as u64));
         }
     }

@@ -126,7 +126,7 @@ fn pinned_reports() {
     // In bulk, a full chunk of 64 and a part of one; then the generator has moved on by the same number of words.
     let mut tally = Bits::default();
     let mut rng = stream(42, Purpose::Noise, 0, 0);
-    sign.privatize_all(&[0.3; 100], &mut rng, &mut tally).unwrap();
+    sign.simulate_all(&[0.3; 100], &mut rng, &mut tally).unwrap();
     assert_eq!((tally.ones(), rng.next_u64()), (64, 12_809_488_111_150_802_533));
     // More than two reports.
     let response = RandomizedResponse::new(epsilon(1.0), 5).unwrap();

@@ -65,7 +65,7 @@ fn reports_have_the_weights_of_the_channel() {
             let users = 60_000 * cells + 1;
             let values: Vec<f64> = (0..users).map(|i| inputs[i % cells]).collect();
             let mut words = Vec::new();
-            channel.privatize_packed(&values, &mut ChaCha12Rng::seed_from_u64(seed), &mut words);
+            channel.simulate_packed(&values, &mut ChaCha12Rng::seed_from_u64(seed), &mut words);
             let said = unpack(&words, m, users);
             for (cell, &input) in inputs.iter().enumerate() {
                 let mut counts = vec![0u64; m as usize];
@@ -104,7 +104,7 @@ fn odd_values_are_answered_as_one_by_one() {
             let values: Vec<f64> = (0..users).map(|i| odd[i % odd.len()]).collect();
             let mut words = Vec::new();
             let mut rng = stream(3, Purpose::Noise, 0, 0);
-            channel.privatize_packed(&values, &mut rng, &mut words);
+            channel.simulate_packed(&values, &mut rng, &mut words);
             let expected: Vec<u32> = values.iter().map(|x| channel.privatize(x, &mut rng)).collect();
             assert_eq!(unpack(&words, reports(&channel), users), expected, "{channel:?}");
         }
@@ -119,8 +119,8 @@ fn words_are_whole_and_the_same_for_equal_values() {
             let narrow: Vec<f32> = (0..users).map(|i| (i as f32 * 0.37).sin() * 3.0).collect();
             let wide: Vec<f64> = narrow.iter().map(|&x| f64::from(x)).collect();
             let (mut words, mut others) = (Vec::new(), Vec::new());
-            channel.privatize_packed(&wide, &mut ChaCha12Rng::seed_from_u64(9), &mut words);
-            channel.privatize_packed(&narrow, &mut ChaCha12Rng::seed_from_u64(9), &mut others);
+            channel.simulate_packed(&wide, &mut ChaCha12Rng::seed_from_u64(9), &mut words);
+            channel.simulate_packed(&narrow, &mut ChaCha12Rng::seed_from_u64(9), &mut others);
             assert_eq!(words, others);
             assert_eq!(words.len(), users.div_ceil(64) * planes(reports(&channel)));
             // Refuses bits beyond the last user.
@@ -129,8 +129,8 @@ fn words_are_whole_and_the_same_for_equal_values() {
     }
     let values: Vec<f64> = (0..3000).map(|i| f64::from(i).sin()).collect();
     let (mut thin, mut wide) = (Vec::new(), Vec::new());
-    sign(1.0, 0.3).privatize_packed(&values, &mut ChaCha12Rng::seed_from_u64(2), &mut thin);
-    sign(1.0, 0.3).publish().privatize_packed(&values, &mut ChaCha12Rng::seed_from_u64(2), &mut wide);
+    sign(1.0, 0.3).simulate_packed(&values, &mut ChaCha12Rng::seed_from_u64(2), &mut thin);
+    sign(1.0, 0.3).publish().simulate_packed(&values, &mut ChaCha12Rng::seed_from_u64(2), &mut wide);
     assert_eq!(thin, wide);
 }
 
@@ -141,10 +141,10 @@ fn any_pieces_give_the_same_words() {
     for (channel, _) in channels(1.0) {
         let mut whole = Vec::new();
         let mut rng = ChaCha12Rng::seed_from_u64(4);
-        channel.privatize_packed(&values, &mut rng, &mut whole);
+        channel.simulate_packed(&values, &mut rng, &mut whole);
         for size in [1, 63, 64, 100, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7, 5000] {
             let mut words = Vec::new();
-            let mut packer = Packer::new(channel.clone(), ChaCha12Rng::seed_from_u64(4));
+            let mut packer = Packer::simulated(channel.clone(), ChaCha12Rng::seed_from_u64(4));
             values.chunks(size).for_each(|piece| packer.push(piece, &mut words));
             packer.push::<f64>(&[], &mut words);
             assert_eq!(packer.finish(&mut words), rng, "{size}");
@@ -168,7 +168,7 @@ fn draws_do_not_depend_on_the_values() {
                 };
                 let values: Vec<f64> = (0..700).map(at).collect();
                 let mut rng = Counting::new(stream(0, Purpose::Noise, replication, 0));
-                channel.privatize_packed(&values, &mut rng, &mut Vec::new());
+                channel.simulate_packed(&values, &mut rng, &mut Vec::new());
                 assert_eq!(rng.drawn(), *first.get_or_insert(rng.drawn()), "{channel:?}");
             }
         }
@@ -181,7 +181,7 @@ fn pinned_words() {
     let values: Vec<f64> = (0..70).map(|i| f64::from(i % 5) - 2.0).collect();
     let packed = |channel: FiniteChannel| {
         let mut words = Vec::new();
-        channel.privatize_packed(&values, &mut ChaCha12Rng::seed_from_u64(20), &mut words);
+        channel.simulate_packed(&values, &mut ChaCha12Rng::seed_from_u64(20), &mut words);
         words
     };
     // A threshold; cuts in order, with a choice among three lies; a table of labels.

@@ -47,7 +47,7 @@ fn signs(users: u64) -> Outcome<f64> {
     while left > 0 {
         let now = left.min(VALUES);
         words.clear();
-        question().privatize_packed(&values[..now as usize], &mut rng, &mut words);
+        question().simulate_packed(&values[..now as usize], &mut rng, &mut words);
         ones += Bits::of_packed(&words, now)?.ones();
         left -= now;
     }

@@ -7,10 +7,8 @@ use crate::progress::Progress;
 use crate::registry::{self, Known};
 use crate::report::{self, counted, percent, significant};
 use anyhow::Context;
-use ldp_core::drive::{Order, RowStore};
+use ldp_core::drive::{Order, RowNoise, RowStore};
 use ldp_core::{Error, Interval};
-use rand::SeedableRng;
-use rand::rngs::{ChaCha12Rng, SysRng};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -45,10 +43,11 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
     estimator.check_rows().with_context(|| format!("{spec} is for simulations"))?;
     let kind = choose_interval(estimator, args.interval.interval)?;
-    let rng = match common.seed {
-        Some(seed) => ChaCha12Rng::seed_from_u64(seed),
-        None => ChaCha12Rng::try_from_rng(&mut SysRng).context("the system's random generator")?,
+    let noise = match common.seed {
+        Some(seed) => RowNoise::demonstration(seed),
+        None => RowNoise::system()?,
     };
+    let private = noise.is_private();
     let options = Options {
         column: args.column.clone(),
         header: !args.no_header,
@@ -67,7 +66,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         RowOrder::Random => Order::Random,
         RowOrder::File => Order::File,
     };
-    let collected = estimator.collect(&mut spool, order, rng).with_context(|| format!("{spec} with {users} rows"))?;
+    let collected = estimator.collect(&mut spool, order, noise).with_context(|| format!("{spec} with {users} rows"))?;
     let estimate = &collected.estimate;
     let (interval, interval_reason) = match kind.map(|kind| estimate.interval(kind, args.interval.level)) {
         Some(Ok(interval)) => (Some(interval), None),
@@ -79,7 +78,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     if let Some(caveat) = interval_caveat {
         warn(common.quiet, caveat);
     }
-    if common.seed.is_some() {
+    if !private {
         warn(common.quiet, "--seed makes the noise repeatable: the result is not private");
     }
     if let Some(note) = estimate.note() {
@@ -100,7 +99,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         rounds: collected.rounds,
         epsilon: collected.epsilon.map(ldp_core::Epsilon::value),
         claimed_epsilon: args.epsilon.value(),
-        private: common.seed.is_none(),
+        private,
         seed: common.seed,
         note: estimate.note(),
     };

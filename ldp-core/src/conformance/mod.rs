@@ -14,7 +14,7 @@
 //! | `report cdf is a cdf` | `report_cdf` rises from 0 to 1 | [`check_real_sampler`], [`check_unbiased`] |
 //! | `cdf is that of density` | ∫ q(z given x) over a cell, and atoms, are what `report_cdf` says | [`check_real_sampler`] |
 //! | `sampler follows density` | `privatize` draws from q | [`check_sampler`], [`check_real_sampler`] |
-//! | `bulk follows density` | `privatize_all` draws from q, and for every user anew | [`check_sampler`], [`check_real_sampler`] |
+//! | `bulk follows density` | `simulate_all` draws from q, and for every user anew | [`check_sampler`], [`check_real_sampler`] |
 //! | `decode is affine` | the decoded mean of reports is the mean of decoded reports | [`check_unbiased`], [`check_unbiased_finite`] |
 //! | `decode is unbiased` | E decode(Z) is the value, clipped to the range | [`check_unbiased`], [`check_unbiased_finite`] |
 //! | `variance is stated` | Var decode(Z) = `variance`, to 1e-8 | [`check_unbiased`], [`check_unbiased_finite`] |

@@ -17,13 +17,13 @@ fn samples(reports: u32) -> u64 {
     100_000 + 500 * u64::from(reports)
 }
 
-/// Lengths of the slices given to `privatize_all`: around multiples of 64, where packed samplers have their edges.
+/// Lengths of the slices given to `simulate_all`: around multiples of 64, where packed samplers have their edges.
 const LENGTHS: [usize; 8] = [1, 2, 63, 64, 65, 127, 128, 1000];
 /// Slices of one length that must scatter like independent users.
 const SLICES: usize = 400;
 const SLICE: usize = 256;
 
-/// `privatize` and `privatize_all` follow exp(`ln_density`) at every given input, and the density adds to one.
+/// `privatize` and `simulate_all` follow exp(`ln_density`) at every given input, and the density adds to one.
 ///
 /// n = 100,000 + 500 m reports per input, chi-square at [`ALPHA`]. In bulk the counts of 400 slices must moreover
 /// scatter as counts of independent users do, neither more (users sharing noise) nor less.
@@ -51,7 +51,7 @@ const REAL_SAMPLES: u64 = 200_000;
 /// - `report_cdf` rises from 0 to 1.
 /// - Between any two of its 32-quantiles, breaks and atoms, exp(`ln_density`) integrates to the difference of
 ///   `report_cdf`, to 1e-9; a jump of the latter is an atom.
-/// - `privatize` and `privatize_all` follow `report_cdf` in these cells (of many breaks, in those of sixteen), an atom
+/// - `privatize` and `simulate_all` follow `report_cdf` in these cells (of many breaks, in those of sixteen), an atom
 ///   in a cell of its own: 200,000 reports, and the scatter of slices, as in [`check_sampler`].
 ///
 /// ```
@@ -160,7 +160,7 @@ impl<Q: Mechanism<Input: Clone>> Sampler<'_, Q> {
                 break;
             }
             let before = tally.users();
-            expect(mechanism.privatize_all(&same[..*length], &mut rng, &mut tally), BULK)?;
+            expect(mechanism.simulate_all(&same[..*length], &mut rng, &mut tally), BULK)?;
             let counted = tally.users() - before;
             ensure(counted == *length as u64, BULK, || format!("{length} inputs, {counted} reports"))?;
         }
@@ -170,7 +170,7 @@ impl<Q: Mechanism<Input: Clone>> Sampler<'_, Q> {
         let (mut statistic, mut degrees) = (0.0, 0);
         for _ in 0..SLICES {
             let mut tally = empty();
-            expect(mechanism.privatize_all(&same[..SLICE], &mut rng, &mut tally), BULK)?;
+            expect(mechanism.simulate_all(&same[..SLICE], &mut rng, &mut tally), BULK)?;
             let (more, freedom, _) = chi_square(counts(&tally), law);
             (statistic, degrees) = (statistic + more, degrees + freedom);
         }

@@ -7,8 +7,13 @@
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, check_deployable};
 use crate::staged::{Group, Population};
+use crate::system::SystemRng;
 use crate::tally::Tally;
-use rand::{CryptoRng, RngExt};
+use crate::wide::wipe;
+use rand::rand_core::TryRng;
+use rand::rngs::ChaCha12Rng;
+use rand::{Rng, RngExt, SeedableRng};
+use std::convert::Infallible;
 use std::ops::Range;
 
 /// Rows of real data, one private value each.
@@ -63,50 +68,111 @@ pub enum Order {
 /// Groups up to this size are read row by row, larger ones in one pass over the file.
 const FEW: u64 = 1 << 16;
 
-/// The rows of a store as a population. The noise must be cryptographic: the values are real.
+/// Where the noise of rows comes from.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per run, and never moved in a loop")]
+pub enum RowNoise {
+    /// From the system: nobody can repeat it.
+    System(SystemRng),
+    /// From a seed, to show how a run goes: whoever knows the seed sees every value, so the result is not private.
+    Demonstration(ChaCha12Rng),
+}
+
+impl RowNoise {
+    /// Noise for real data.
+    pub fn system() -> Result<Self> {
+        SystemRng::new().map(Self::System)
+    }
+
+    /// Repeatable noise, which hides nothing.
+    ///
+    /// ```
+    /// use ldp_core::drive::RowNoise;
+    /// assert!(!RowNoise::demonstration(7).is_private() && RowNoise::system()?.is_private());
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn demonstration(seed: u64) -> Self {
+        Self::Demonstration(ChaCha12Rng::seed_from_u64(seed))
+    }
+
+    /// Whether it hides anything.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        matches!(self, Self::System(_))
+    }
+}
+
+impl TryRng for RowNoise {
+    type Error = Infallible;
+
+    #[inline]
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(match self {
+            Self::System(rng) => rng.next_u32(),
+            Self::Demonstration(rng) => rng.next_u32(),
+        })
+    }
+
+    #[inline]
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(match self {
+            Self::System(rng) => rng.next_u64(),
+            Self::Demonstration(rng) => rng.next_u64(),
+        })
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        match self {
+            Self::System(rng) => rng.fill_bytes(bytes),
+            Self::Demonstration(rng) => rng.fill_bytes(bytes),
+        }
+        Ok(())
+    }
+}
+
+/// The rows of a store as a population: the values are real.
 ///
 /// ```
-/// use ldp_core::drive::{Order, Rows};
+/// use ldp_core::drive::{Order, RowNoise, Rows};
 /// use ldp_core::{Bits, Epsilon, FiniteChannel, Group, Kernel, Partition, Population, Tally};
-/// use rand::{SeedableRng, rngs::ChaCha12Rng};
 /// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
 /// let group = Group { question: FiniteChannel::new(Partition::Threshold(0.0), kernel)?, users: 3 };
 /// let values = [0.3, -1.0, 0.2];
-/// let mut rows = Rows::new(&values[..], Order::Random, ChaCha12Rng::seed_from_u64(1))?;
+/// let mut rows = Rows::new(&values[..], Order::Random, RowNoise::system()?)?;
 /// let mut tally = Bits::default();
 /// rows.answer(&group, &mut tally)?;
 /// assert_eq!(tally.users(), 3);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
-pub struct Rows<S, R> {
+pub struct Rows<S> {
     store: S,
     assignment: Assignment,
-    noise: R,
+    noise: RowNoise,
     next: u64,
 }
 
-impl<S: RowStore, R: CryptoRng> Rows<S, R> {
+impl<S: RowStore> Rows<S> {
     /// A population of the store's rows, nobody asked yet.
-    pub fn new(store: S, order: Order, mut rng: R) -> Result<Self> {
+    pub fn new(store: S, order: Order, mut noise: RowNoise) -> Result<Self> {
         let rows = store.rows();
         if rows == 0 {
             return Err(Error::TooFew { name: "rows", least: 1, value: 0 });
         }
         let assignment = match order {
             Order::File => Assignment::File,
-            Order::Random if rows <= FEW => Assignment::shuffled(rows as u32, &mut rng),
-            Order::Random => Assignment::Computed(Feistel::new(rows, &mut rng)),
+            Order::Random if rows <= FEW => Assignment::shuffled(rows as u32, &mut noise),
+            Order::Random => Assignment::Computed(Feistel::new(rows, &mut noise)),
         };
-        Ok(Self { store, assignment, noise: rng, next: 0 })
+        Ok(Self { store, assignment, noise, next: 0 })
     }
 }
 
-impl<Q, T, S, R> Population<Q, T> for Rows<S, R>
+impl<Q, T, S> Population<Q, T> for Rows<S>
 where
     Q: Mechanism<Input = f64>,
     T: Tally<Report = Q::Report>,
     S: RowStore,
-    R: CryptoRng,
 {
     fn answer(&mut self, group: &Group<Q>, tally: &mut T) -> Result<()> {
         check_deployable::<Q>()?;
@@ -141,8 +207,19 @@ enum Assignment {
     Computed(Feistel),
 }
 
+/// Who answered when is nobody's business: with the noise it would tell more than the reports.
+impl Drop for Assignment {
+    fn drop(&mut self) {
+        match self {
+            Self::File => (),
+            Self::Shuffled(order) => wipe(order),
+            Self::Computed(feistel) => wipe(&mut feistel.keys),
+        }
+    }
+}
+
 impl Assignment {
-    fn shuffled<R: CryptoRng>(rows: u32, rng: &mut R) -> Self {
+    fn shuffled<R: Rng>(rows: u32, rng: &mut R) -> Self {
         let mut order: Vec<u32> = (0..rows).collect();
         for last in (1..order.len()).rev() {
             order.swap(last, rng.random_range(0..=last));
@@ -180,7 +257,7 @@ struct Feistel {
 }
 
 impl Feistel {
-    fn new<R: CryptoRng>(size: u64, rng: &mut R) -> Self {
+    fn new<R: Rng>(size: u64, rng: &mut R) -> Self {
         let bits = 64 - (size - 1).leading_zeros();
         Self { size, half: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| rng.next_u64()) }
     }
@@ -225,7 +302,6 @@ impl Feistel {
 mod tests {
     use super::*;
     use crate::{Bits, Epsilon, FiniteChannel, Kernel, Partition};
-    use rand::{SeedableRng, rngs::ChaCha12Rng};
 
     #[test]
     fn the_computed_assignment_is_a_bijection() {
@@ -263,7 +339,7 @@ mod tests {
         let values: Vec<f64> = (0..100_001).map(|i| f64::from(i) - 70_000.5).collect();
         let kernel = Kernel::response(Epsilon::new(44.0).unwrap(), 2).unwrap();
         let question = FiniteChannel::new(Partition::Threshold(0.0), kernel).unwrap();
-        let mut rows = Rows::new(&values[..], Order::Random, ChaCha12Rng::seed_from_u64(9)).unwrap();
+        let mut rows = Rows::new(&values[..], Order::Random, RowNoise::demonstration(9)).unwrap();
         let (mut first, mut second) = (Bits::default(), Bits::default());
         rows.answer(&Group { question: question.clone(), users: 70_000 }, &mut first).unwrap();
         rows.answer(&Group { question: question.clone(), users: 30_001 }, &mut second).unwrap();
@@ -277,7 +353,7 @@ mod tests {
     #[test]
     fn no_rows_is_an_error() {
         assert!(matches!(
-            Rows::new(&[][..], Order::Random, ChaCha12Rng::seed_from_u64(9)),
+            Rows::new(&[][..], Order::Random, RowNoise::demonstration(9)),
             Err(Error::TooFew { name: "rows", .. })
         ));
     }

@@ -132,7 +132,7 @@ impl<M: Draw + ?Sized> Users<'_, M> {
             }
             let values = &self.buffer[from..to];
             if self.in_blocks {
-                group.question.privatize_all(values, &mut self.noise, tally)?;
+                group.question.simulate_all(values, &mut self.noise, tally)?;
             } else {
                 for value in values {
                     tally.push(group.question.privatize(value, &mut self.noise), 1)?;

@@ -96,9 +96,7 @@ fn less(a: &[Plane], b: &[Plane]) -> Plane {
 fn find_cells<F: Value>(partition: &Partition, values: &[F], cells: &mut [Plane]) {
     match partition {
         Partition::Threshold(cut) => cells[0] = at_least(values, *cut),
-        Partition::Cuts(cuts)
-            if cuts.points().len() <= FEW_CUTS && cuts.in_order() =>
-        {
+        Partition::Cuts(cuts) if cuts.points().len() <= FEW_CUTS && cuts.in_order() => {
             // The number of cuts at or below the value, added up digit by digit.
             for &cut in cuts.points() {
                 let mut carry = at_least(values, cut);

@@ -6,19 +6,17 @@
 //! counting bits: [`Bits::of_packed`] and [`Counts::of_packed`].
 //!
 //! ```
-//! use ldp_core::packed::CipherRng;
-//! use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Pack, Partition, Tally};
-//! use rand::{SeedableRng, rngs::SysRng};
+//! use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Pack, Partition, SystemRng, Tally};
 //! let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
 //! let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
 //! let values: Vec<f32> = (0..1000).map(|i| i as f32 - 250.0).collect();
 //! let mut words = Vec::new();
-//! question.privatize_packed(&values, &mut CipherRng::try_from_rng(&mut SysRng)?, &mut words);
+//! question.privatize_packed(&values, &mut SystemRng::new()?, &mut words);
 //! assert_eq!(words.len(), 16);
 //! let tally = Bits::of_packed(&words, 1000)?;
 //! // 750 values lie above 0, so 615.5 ones are expected, and more than nine standard deviations away none ever come.
 //! assert!(tally.users() == 1000 && tally.ones().abs_diff(615) < 130);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), ldp_core::Error>(())
 //! ```
 //!
 //! # Design
@@ -36,8 +34,9 @@ pub use crate::wide::cipher::CipherRng;
 pub use crate::wide::compare::at_least;
 pub use noise::bernoulli;
 
-use crate::mechanism::Finite;
-use crate::wide::widened;
+use crate::mechanism::{Finite, assert_exact};
+use crate::system::SystemRng;
+use crate::wide::{widened, wipe};
 use noise::WORDS;
 use num_traits::{AsPrimitive, Float};
 use rand::Rng;
@@ -63,14 +62,24 @@ pub fn planes(reports: u32) -> usize {
 /// - Each report has the law of [`privatize`](crate::Mechanism::privatize), independently of the others; it takes other
 ///   random words.
 /// - How many random words a block takes does not depend on the values. It says a little about how many of the block lie,
-///   all of them together: packing is for whoever holds the values anyway, a client answers one by one.
+///   all of them together: packing is for whoever holds the values anyway, a client answers one by one. So does the time of a
+///   block, and among more than 128 cuts where a value lies.
 /// - Bits beyond the last user are zero.
 pub trait Pack: Finite<Input = f64> {
     /// Privatises one block, at most [`BLOCK`] values, and appends ⌈values/64⌉ · [`planes`] words to `out`.
     fn pack_block<F: Value, R: Rng + ?Sized>(&self, values: &[F], rng: &mut R, out: &mut Vec<u64>);
 
-    /// Privatises all values and appends their words to `out`.
-    fn privatize_packed<F: Value, R: Rng + ?Sized>(&self, values: &[F], rng: &mut R, out: &mut Vec<u64>) {
+    /// Privatises all of these real values and appends their words to `out`. Compiles for exact samplers only.
+    fn privatize_packed<F: Value>(&self, values: &[F], rng: &mut SystemRng, out: &mut Vec<u64>)
+    where
+        Self: Sized,
+    {
+        const { assert_exact::<Self>() };
+        self.simulate_packed(values, rng, out);
+    }
+
+    /// Privatises all simulated values, with any generator, and appends their words to `out`.
+    fn simulate_packed<F: Value, R: Rng + ?Sized>(&self, values: &[F], rng: &mut R, out: &mut Vec<u64>) {
         out.reserve(values.len().div_ceil(64) * planes(self.reports()));
         // A loop, because the closure of a `for_each` would not be inlined.
         widened(
@@ -86,30 +95,44 @@ pub trait Pack: Finite<Input = f64> {
 
 /// Packs a stream of values that need not fit into memory.
 ///
-/// However the stream is cut into pieces, the words are those of [`Pack::privatize_packed`] on the whole.
+/// However the stream is cut into pieces, the words are those of [`Pack::privatize_packed`] on the whole. Values are wiped as
+/// soon as they are answered.
 ///
 /// ```
 /// use ldp_core::packed::Packer;
-/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Pack, Partition};
-/// use rand::{SeedableRng, rngs::ChaCha12Rng};
+/// use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Partition, SystemRng, Tally};
 /// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
 /// let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
 /// let values: Vec<f64> = (0..3000).map(|i| f64::from(i).sin()).collect();
-/// let (mut whole, mut words) = (Vec::new(), Vec::new());
-/// question.privatize_packed(&values, &mut ChaCha12Rng::seed_from_u64(7), &mut whole);
-/// let mut packer = Packer::new(question, ChaCha12Rng::seed_from_u64(7));
+/// let mut words = Vec::new();
+/// let mut packer = Packer::new(question, SystemRng::new()?);
 /// for piece in values.chunks(700) {
 ///     packer.push(piece, &mut words);
 /// }
 /// packer.finish(&mut words);
-/// assert_eq!(words, whole);
+/// assert_eq!(Bits::of_packed(&words, 3000)?.users(), 3000);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
-pub struct Packer<Q, R> {
+pub struct Packer<Q, R = SystemRng> {
     question: Q,
     rng: R,
-    /// Values of a block that is not complete yet.
-    held: Vec<f64>,
+    held: Held,
+}
+
+/// Values of a block that is not complete yet; none of them is left when they are answered or dropped.
+struct Held(Vec<f64>);
+
+impl Held {
+    fn wipe(&mut self) {
+        wipe(&mut self.0);
+        self.0.clear();
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.wipe();
+    }
 }
 
 // By hand: the values held are private, and so is the noise to come.
@@ -119,26 +142,51 @@ impl<Q: fmt::Debug, R> fmt::Debug for Packer<Q, R> {
     }
 }
 
+impl<Q: Pack> Packer<Q> {
+    /// A stream of answers to `question` about real values. Compiles for exact samplers only.
+    pub fn new(question: Q, rng: SystemRng) -> Self {
+        const { assert_exact::<Q>() };
+        Self::simulated(question, rng)
+    }
+}
+
 impl<Q: Pack, R: Rng> Packer<Q, R> {
-    /// A stream of answers to `question`, with the noise of `rng`.
-    pub fn new(question: Q, rng: R) -> Self {
-        Self { question, rng, held: Vec::with_capacity(BLOCK) }
+    /// A stream of answers about simulated values, with the noise of any generator.
+    ///
+    /// ```
+    /// use ldp_core::packed::Packer;
+    /// use ldp_core::{Epsilon, FiniteChannel, Kernel, Pack, Partition};
+    /// use rand::{SeedableRng, rngs::ChaCha12Rng};
+    /// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
+    /// let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
+    /// let values: Vec<f64> = (0..3000).map(|i| f64::from(i).sin()).collect();
+    /// let (mut whole, mut words) = (Vec::new(), Vec::new());
+    /// question.simulate_packed(&values, &mut ChaCha12Rng::seed_from_u64(7), &mut whole);
+    /// let mut packer = Packer::simulated(question, ChaCha12Rng::seed_from_u64(7));
+    /// values.chunks(700).for_each(|piece| packer.push(piece, &mut words));
+    /// packer.finish(&mut words);
+    /// assert_eq!(words, whole);
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    pub fn simulated(question: Q, rng: R) -> Self {
+        // Never more than a block: memory that is given back for more would keep what was in it.
+        Self { question, rng, held: Held(Vec::with_capacity(BLOCK)) }
     }
 
     /// Takes in values and appends the words of the blocks that are complete.
     pub fn push<F: Value>(&mut self, values: &[F], out: &mut Vec<u64>) {
         let mut rest = values;
-        if !self.held.is_empty() {
-            let (first, later) = rest.split_at(rest.len().min(BLOCK - self.held.len()));
+        if !self.held.0.is_empty() {
+            let (first, later) = rest.split_at(rest.len().min(BLOCK - self.held.0.len()));
             self.hold(first);
             rest = later;
-            if self.held.len() < BLOCK {
+            if self.held.0.len() < BLOCK {
                 return;
             }
             self.pack_held(out);
         }
         let whole = rest.len() - rest.len() % BLOCK;
-        self.question.privatize_packed(&rest[..whole], &mut self.rng, out);
+        self.question.simulate_packed(&rest[..whole], &mut self.rng, out);
         self.hold(&rest[whole..]);
     }
 
@@ -149,12 +197,12 @@ impl<Q: Pack, R: Rng> Packer<Q, R> {
     }
 
     fn hold<F: Value>(&mut self, values: &[F]) {
-        self.held.extend(values.iter().map(|value| AsPrimitive::<f64>::as_(*value)));
+        self.held.0.extend(values.iter().map(|value| AsPrimitive::<f64>::as_(*value)));
     }
 
     fn pack_held(&mut self, out: &mut Vec<u64>) {
-        self.question.privatize_packed(&self.held, &mut self.rng, out);
-        self.held.clear();
+        self.question.simulate_packed(&self.held.0, &mut self.rng, out);
+        self.held.wipe();
     }
 }
 
@@ -181,10 +229,12 @@ mod tests {
     fn values_that_are_held_are_not_shown() {
         let kernel = Kernel::response(Epsilon::new(1.0).unwrap(), 2).unwrap();
         let question = FiniteChannel::new(Partition::Threshold(0.0), kernel).unwrap();
-        let mut packer = Packer::new(question, Xoshiro256PlusPlus::seed_from_u64(1));
+        let mut packer = Packer::simulated(question, Xoshiro256PlusPlus::seed_from_u64(1));
         packer.push(&[1234.5], &mut Vec::new());
         let shown = format!("{packer:?}");
         assert!(shown.contains("Packer") && !shown.contains("1234.5") && !shown.contains("Xoshiro"), "{shown}");
-        assert_eq!(packer.held, [1234.5]);
+        assert_eq!(packer.held.0, [1234.5]);
+        packer.pack_held(&mut Vec::new());
+        assert!(packer.held.0.is_empty());
     }
 }

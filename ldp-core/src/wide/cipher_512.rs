@@ -3,39 +3,29 @@
 //! A block is a square of 4 × 4 words, and a register holds the same row of four blocks. Four such sets are computed side by
 //! side, so that the processor need not wait for the end of an operation to begin the next.
 
-use super::cipher::{BLOCKS, WORDS};
+use super::cipher::{BLOCKS, CONSTANTS, DOUBLE_ROUNDS, WORDS};
 use std::arch::x86_64::*;
 use std::array::from_fn;
 
 /// Registers for the same row of all blocks.
 const SETS: usize = BLOCKS / 4;
-/// «expand 32-byte k».
-const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
-/// Two rounds are one on the columns and one on the diagonals.
-const DOUBLE_ROUNDS: usize = 6;
-
 /// The same row of four blocks, four times.
 type Row = [__m512i; SETS];
 
-/// A key and the number of the next block.
-pub(super) struct Wide {
-    key: [u32; 8],
-    next: u64,
-}
+/// A proof that the processor has AVX-512: there is none elsewhere.
+#[derive(Clone, Copy)]
+pub(super) struct Wide(());
 
 impl Wide {
-    /// The blocks of a seed, where the processor can make them so: every value of this type is a proof that it can.
-    pub(super) fn new(seed: &[u8; 32]) -> Option<Self> {
-        let (words, _) = seed.as_chunks::<4>();
-        let key = from_fn(|i| u32::from_le_bytes(words[i]));
-        is_x86_feature_detected!("avx512f").then_some(Self { key, next: 0 })
+    /// The proof, where the processor has it.
+    pub(super) fn new() -> Option<Self> {
+        is_x86_feature_detected!("avx512f").then_some(Self(()))
     }
 
-    /// The next blocks, one after the other.
-    pub(super) fn generate(&mut self, words: &mut [u32; WORDS]) {
+    /// The blocks from number `first` on, one after the other.
+    pub(super) fn blocks(self, key: &[u32; 8], first: u64, words: &mut [u32; WORDS]) {
         // SAFETY: there is a value of this type only if the processor has AVX-512.
-        unsafe { blocks(&self.key, self.next, words) };
-        self.next = self.next.wrapping_add(BLOCKS as u64);
+        unsafe { blocks(key, first, words) };
     }
 }
 

@@ -8,15 +8,18 @@
 //! compiler cannot see that: this is what `unsafe` stands for here, and next to each of them stands the question. Of ten
 //! million values, on one core with AVX-512, a packed sign report took 0.72 ns without this module, 0.44 with
 //! [`at_least`](crate::packed::at_least) and [`widened`], and 0.37 with [`CipherRng`](crate::packed::CipherRng) too; an
-//! unrolled sum of the same values took 0.25.
+//! unrolled sum of the same values took 0.25. [`wipe`] writes what a compiler would leave out, [`cycles`] reads a register.
 
 pub(crate) mod cipher;
 #[cfg(target_arch = "x86_64")]
 mod cipher_512;
+mod cipher_any;
 pub(crate) mod compare;
 mod cycles;
+mod wipe;
 
 pub use cycles::cycles;
+pub use wipe::wipe;
 
 /// Runs `work` compiled for AVX2 and its companions (x86-64-v3) where the processor has them.
 ///

@@ -99,7 +99,7 @@ impl Mechanism for Thin {
         u32::from(above ^ lies)
     }
 
-    fn privatize_all<R, T>(&self, inputs: &[f64], rng: &mut R, tally: &mut T) -> Result<()>
+    fn simulate_all<R, T>(&self, inputs: &[f64], rng: &mut R, tally: &mut T) -> Result<()>
     where
         R: Rng + ?Sized,
         T: Tally<Report = u32>,

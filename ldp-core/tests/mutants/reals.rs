@@ -143,7 +143,7 @@ impl Mechanism for Noisy {
         self.report(*input, self.noise(rng))
     }
 
-    fn privatize_all<R, T>(&self, inputs: &[f64], rng: &mut R, tally: &mut T) -> Result<()>
+    fn simulate_all<R, T>(&self, inputs: &[f64], rng: &mut R, tally: &mut T) -> Result<()>
     where
         R: Rng + ?Sized,
         T: Tally<Report = f64>,

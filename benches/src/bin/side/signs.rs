@@ -3,10 +3,9 @@
 use super::{Outcome, timed};
 use benches::{epsilon, question, unrolled_sum};
 use ldp_core::model::{Gaussian, Model};
-use ldp_core::packed::CipherRng;
-use ldp_core::{Bits, Counts, Pack};
+use ldp_core::{Bits, Counts, Pack, SystemRng};
 use ldp_mechanisms::RandomizedResponse;
-use rand::rngs::{SysRng, Xoshiro256PlusPlus};
+use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 /// Values from N(1/2, 1), drawn once for as long as tasks are of the same size; and categories.
@@ -72,7 +71,7 @@ pub fn category_lies(users: u64, k: u64) -> Outcome<(f64, Vec<f64>)> {
 /// Randomised response over k categories in bulk: how many reports there are of each.
 fn counts(values: &[f64], k: u64) -> Outcome<Counts> {
     let k = u32::try_from(k)?;
-    let mut rng = CipherRng::try_from_rng(&mut SysRng)?;
+    let mut rng = SystemRng::new()?;
     let mut reports = Vec::new();
     RandomizedResponse::new(epsilon()?, k)?.privatize_packed(values, &mut rng, &mut reports);
     Ok(Counts::of_packed(k, &reports, values.len() as u64)?)
@@ -80,7 +79,7 @@ fn counts(values: &[f64], k: u64) -> Outcome<Counts> {
 
 /// The one place where the library privatises signs in bulk: how many reports are 1, noise from ChaCha12 seeded by the system.
 fn ones(values: &[f64]) -> Outcome<u64> {
-    let mut rng = CipherRng::try_from_rng(&mut SysRng)?;
+    let mut rng = SystemRng::new()?;
     let mut reports = Vec::new();
     question().privatize_packed(values, &mut rng, &mut reports);
     Ok(Bits::of_packed(&reports, values.len() as u64)?.ones())
