@@ -68,11 +68,11 @@ fn certificates_are_written_and_checked() {
     let content: Value = serde_json::from_str(&text).unwrap();
     let bad = shown("bad.json");
     for (change, why) in [
-        ("epsilon", "epsilon of the mechanism <= epsilon claimed"),
-        ("information", "information claimed <= information of the mechanism"),
-        ("upper_bound", "bound that is proved <= upper bound claimed"),
+        ("epsilon", "epsilon (of the weights in mechanism.kernel) is 2.96"),
+        ("information", "information (of the mechanism under the model at theta, by its partition and kernel) is 0.06"),
+        ("upper_bound", "upper_bound (the integral of beta under the model at theta) is 0.0653"),
         ("knot", "does not hold"),
-        ("cut", "information claimed <= information of the mechanism"),
+        ("cut", "information (of the mechanism"),
     ] {
         let mut tampered = content.clone();
         let certificate = &mut tampered["certificate"];
@@ -99,7 +99,7 @@ fn certificates_are_written_and_checked() {
     fs::write(&bad, text.replace("gaussian:sigma=3", "gausian")).unwrap();
     ldp(&format!("optimal --verify {bad}")).must_be_refused().saying("did you mean 'gaussian'");
     fs::write(&bad, "{}").unwrap();
-    ldp(&format!("optimal --verify {bad}")).must_be_refused().saying("missing field");
+    ldp(&format!("optimal --verify {bad}")).must_be_refused().saying("model is missing");
     ldp("optimal --verify /nowhere/certificate.json").must_be_refused().saying("/nowhere/certificate.json");
 }
 
@@ -163,7 +163,10 @@ fn what_cannot_be_done_is_refused() {
         ("optimal --epsilon 31", "at most 30"),
         ("optimal --epsilon 0", "epsilon"),
         ("optimal --epsilon 1 --model exponential --theta 0", "--theta 0 for exponential"),
-        ("optimal --epsilon 1 --model gaussian:sigma=1e-200", "the information of a value must be positive and finite"),
+        (
+            "optimal --epsilon 1 --model gaussian:sigma=1e-200",
+            "the information of a value at theta must be positive and finite",
+        ),
         ("optimal --sweep users=1:2:2 --epsilon 1", "epsilon or theta can be swept, not users"),
         ("optimal --sweep theta=1:2:2", "--epsilon is missing"),
         ("optimal --sweep epsilon=1:40:2", "at most 30"),

@@ -134,9 +134,9 @@ pub enum Error {
     },
     /// A parameter so far from zero that numbers beside it are too far apart for the cuts of a mechanism.
     #[error(
-        "theta {} is too far from zero: numbers there are {} apart, and rounding of its cuts would cost the mechanism {} of its \
-         information, more than {most:e}",
-        Short(*theta), Short(*apart), Short(*lost)
+        "theta {} is too far from zero for the cuts of the mechanism: numbers there are {} apart, and rounding to them would \
+         change its information by a part of {lost:.1e}, more than {most:e}",
+        Short(*theta), Short(*apart)
     )]
     Coarse {
         /// The parameter.
@@ -195,6 +195,16 @@ pub enum Error {
         left: f64,
         /// Its right side, as found.
         right: f64,
+    },
+    /// A certificate in which a number is not what it is when it is worked out again.
+    #[error("the certificate is refused: {field} is {} in it, and {} when it is recomputed", Short(*claimed), Short(*recomputed))]
+    Changed {
+        /// Where the number stands.
+        field: &'static str,
+        /// What it is there.
+        claimed: f64,
+        /// What it should be.
+        recomputed: f64,
     },
     /// Tallies of questions with different alphabets.
     #[error("a tally over {found} reports does not fit a question with {expected}")]

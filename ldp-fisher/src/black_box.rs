@@ -10,6 +10,9 @@ use ldp_core::{Error, Mechanism, Result};
 /// The most reports that are kept to place the bins: a megabyte, however many are drawn.
 const KEPT: u64 = 1 << 17;
 
+/// The most reports that are drawn.
+const MOST_DRAWS: u64 = 1 << 30;
+
 /// How [`black_box`] samples: how many reports, into how many bins, at which level, from which seed.
 ///
 /// One tenth of the draws, at most 131,072, places the bins and is not used again.
@@ -41,14 +44,18 @@ impl BlackBox {
         Self { draws: 1_000_000, bins: 64, level: 0.95, seed }
     }
 
-    /// With this many draws, at least 100.
+    /// With this many draws, from 100 to 2³⁰: minutes to hours.
     ///
     /// ```
-    /// assert!(ldp_fisher::BlackBox::new(1).draws(99).is_err());
+    /// use ldp_fisher::BlackBox;
+    /// assert!([99, (1 << 30) + 1].iter().all(|&draws| BlackBox::new(1).draws(draws).is_err()));
     /// ```
     pub fn draws(self, draws: u64) -> Result<Self> {
         if draws < 100 {
             return Err(Error::TooFew { name: "draws", least: 100, value: draws });
+        }
+        if draws > MOST_DRAWS {
+            return Err(Error::TooMany { name: "draws", most: MOST_DRAWS, value: draws });
         }
         Ok(Self { draws, ..self })
     }

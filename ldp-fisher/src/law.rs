@@ -44,6 +44,6 @@ const USABLE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
 /// The information of a value at θ, in whose root everything else is measured.
 pub(crate) fn informative(information: f64) -> Result<f64> {
     const REQUIREMENT: &str = "positive and finite, from 1e-280 to 1e280";
-    require(USABLE.contains(&information), "the information of a value", REQUIREMENT, information)?;
+    require(USABLE.contains(&information), "the information of a value at theta", REQUIREMENT, information)?;
     Ok(information)
 }

@@ -1,6 +1,7 @@
 //! k-ary randomised response on categories.
 
 use crate::IntervalResponse;
+use ldp_core::channel::MOST_CELLS;
 use ldp_core::{AsChannel, Epsilon, Error, FiniteChannel, Partition, Result};
 use serde::{Deserialize, Serialize};
 
@@ -51,10 +52,14 @@ impl From<RandomizedResponse> for IntervalResponse {
 }
 
 impl RandomizedResponse {
-    /// Response over `categories` ≥ 2 categories.
+    /// Response over `categories` categories, from 2 to [`MOST_CELLS`].
     pub fn new(epsilon: Epsilon, categories: u32) -> Result<Self> {
         if categories < 2 {
             return Err(Error::TooFew { name: "categories", least: 2, value: u64::from(categories) });
+        }
+        // Before there is a cut for each of them.
+        if categories > MOST_CELLS {
+            return Err(Error::TooMany { name: "categories", most: MOST_CELLS.into(), value: categories.into() });
         }
         Ok(Self { response: IntervalResponse::new(epsilon, (1..categories).map(f64::from).collect())? })
     }
@@ -69,6 +74,18 @@ impl AsChannel for RandomizedResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_many_categories_are_refused_before_they_have_cuts() {
+        let epsilon = Epsilon::new(1.0).unwrap();
+        for categories in [MOST_CELLS + 1, u32::MAX] {
+            let refused = RandomizedResponse::new(epsilon, categories);
+            assert!(
+                matches!(refused, Err(Error::TooMany { name: "categories", value, .. }) if value == categories.into())
+            );
+        }
+        assert!(RandomizedResponse::new(epsilon, MOST_CELLS).is_ok());
+    }
 
     #[test]
     fn another_question_is_not_read_as_a_response() {

@@ -10,6 +10,7 @@ mod merge;
 mod optimal;
 mod optimal_sweep;
 mod optimal_switches;
+mod optimal_verify;
 mod plan;
 mod reproduce;
 mod risk;

@@ -1,22 +1,22 @@
 //! `ldp optimal`: the most informative mechanism at a privacy level, with the proof.
 
+use super::optimal_verify::{self, Certified};
 use super::{optimal_sweep, optimal_switches, pool};
 use crate::args::{Common, Optimal};
 use crate::output::{OBJECT, Output};
 use crate::progress::Clock;
 use crate::registry::{self, BuiltModel};
 use crate::report::{self, significant};
-use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::{Epsilon, Finite, FiniteChannel, Partition};
 use ldp_fisher::one_bit;
 use ldp_fisher::optimal::{Certificate, MOST_EPSILON, certify};
-use serde::{Deserialize, Serialize};
-use std::fs;
-use std::path::{Path, PathBuf};
+use serde::Serialize;
+use std::path::PathBuf;
 
+/// The mechanism, what is known about it, and how that was come by.
 #[derive(Serialize)]
-struct Record {
+pub struct Record {
     command: &'static str,
     version: &'static str,
     model: String,
@@ -49,18 +49,10 @@ pub struct Found {
     pub cuts: Vec<f64>,
 }
 
-/// A certificate in a file, with the name of its model.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Certified {
-    model: String,
-    certificate: Certificate,
-}
-
 /// Finds and certifies the mechanism, or checks a certificate, and prints the record.
 pub fn run(common: &Common, args: &Optimal) -> anyhow::Result<()> {
     if let Some(path) = &args.verify {
-        return verify(common, path);
+        return optimal_verify::run(common, path);
     }
     let built = registry::model(&args.model)?;
     let theta = args.theta.unwrap_or_else(|| built.usual_theta());
@@ -103,20 +95,6 @@ pub fn certified(built: &BuiltModel, theta: f64, epsilon: Epsilon) -> anyhow::Re
     certify(&**model, theta, epsilon).with_context(|| format!("{spec} at theta {theta}, epsilon {epsilon}"))
 }
 
-fn verify(common: &Common, path: &Path) -> anyhow::Result<()> {
-    let place = || format!("--verify {}", path.display());
-    let text = fs::read_to_string(path).with_context(place)?;
-    let Certified { model, certificate } = serde_json::from_str(&text).with_context(place)?;
-    let spec: Spec = model.parse().with_context(place)?;
-    let built = registry::model(&spec).with_context(place)?;
-    let clock = Clock::start(common);
-    certificate.verify(&*built.model).with_context(place)?;
-    let record = Record::new(&built, Found::new(&certificate, &built)?, &certificate.mechanism, Some(true));
-    report::record(common.format, &record, || human(&record))?;
-    clock.tell();
-    Ok(())
-}
-
 impl Found {
     pub fn new(certificate: &Certificate, built: &BuiltModel) -> anyhow::Result<Self> {
         let &Certificate { theta, epsilon, information, upper_bound, ref mechanism, .. } = certificate;
@@ -144,7 +122,7 @@ fn cells(mechanism: &FiniteChannel) -> (Vec<f64>, Vec<u32>) {
 }
 
 impl Record {
-    fn new(built: &BuiltModel, found: Found, mechanism: &FiniteChannel, verified: Option<bool>) -> Self {
+    pub fn new(built: &BuiltModel, found: Found, mechanism: &FiniteChannel, verified: Option<bool>) -> Self {
         Self {
             command: "optimal",
             version: env!("CARGO_PKG_VERSION"),
@@ -156,7 +134,8 @@ impl Record {
     }
 }
 
-fn human(record: &Record) -> String {
+/// The record in words for people.
+pub fn human(record: &Record) -> String {
     let Found { theta, epsilon, information, upper_bound, relative_gap, nonprivate, one_bit, outputs, ref cuts } =
         record.found;
     let mut table = report::table(&[]);
@@ -176,20 +155,25 @@ fn human(record: &Record) -> String {
     ]);
     table.add_row(["reports", &outputs.to_string(), "told through randomised response"]);
     let mut intervals = report::table(&["values from", "to", "report"]);
-    let ends = |i: usize| match i {
-        0 => ("-inf".to_owned(), cuts.first()),
-        _ => (significant(cuts[i - 1], 7), cuts.get(i)),
-    };
-    for (i, label) in record.labels.iter().enumerate() {
-        let (low, high) = ends(i);
-        intervals.add_row([low, high.map_or_else(|| "inf".into(), |&high| significant(high, 7)), label.to_string()]);
+    let shown = ends(cuts);
+    for (ends, label) in shown.windows(2).zip(&record.labels) {
+        intervals.add_row([&ends[0], &ends[1], &label.to_string()]);
     }
     let about = format!("{} at theta {theta}, epsilon {epsilon}", record.model);
     let head = match record.verified {
-        Some(_) => format!("The certificate holds: {about}, everything recomputed from the model"),
+        Some(_) => format!("The certificate holds: {about}; every number below is recomputed from the model"),
         None => format!("The most informative mechanism for {about}"),
     };
     format!("{head}\n{table}\n{intervals}\n")
+}
+
+/// The ends of intervals: with a few digits, or all where a few do not tell neighbours apart.
+fn ends(cuts: &[f64]) -> Vec<String> {
+    let mut few: Vec<String> = cuts.iter().map(|&cut| significant(cut, 7)).collect();
+    if few.windows(2).any(|pair| pair[0] == pair[1]) {
+        few = cuts.iter().map(ToString::to_string).collect();
+    }
+    [vec!["-inf".into()], few, vec!["inf".into()]].concat()
 }
 
 /// A gap, in words for people.

@@ -31,13 +31,10 @@ impl BuiltModel {
     pub fn optimum(&self, theta: f64, epsilon: Epsilon) -> Optimum {
         match (self.closed_form)(epsilon) {
             known @ Optimum::Known { .. } => known,
-            Optimum::Unknown { .. } => {
-                let found = optimal::response(&*self.model, theta, epsilon).map(|response| response.information);
-                match found {
-                    Ok(information) => Optimum::Known { information },
-                    Err(_) => Optimum::Unknown { reason: NOT_FOUND },
-                }
-            }
+            Optimum::Unknown { .. } => match optimal::largest(&*self.model, theta, epsilon) {
+                Ok(information) => Optimum::Known { information },
+                Err(_) => Optimum::Unknown { reason: NOT_FOUND },
+            },
         }
     }
 

@@ -29,6 +29,9 @@ use crate::wire;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+/// The most cells and the most reports of a [`FiniteChannel`]: collector and analyst keep a number for each of them.
+pub const MOST_CELLS: u32 = 1 << 20;
+
 /// A mechanism that looks at the cell a value lies in and draws its report by integer weights.
 ///
 /// $q(z \mid x) = w_{c(x), z} / 2^{64}$, with $c(x)$ the cell of x. ε is the logarithm of the largest ratio of two
@@ -66,9 +69,22 @@ impl From<FiniteChannel> for Raw {
 
 impl FiniteChannel {
     /// A channel from its parts; checks the numbers of both and that the kernel has a column for every cell.
+    ///
+    /// ```
+    /// use ldp_core::{Error, FiniteChannel, Kernel, Partition};
+    /// // A number in a message must not decide how much memory its reader needs: a place for each of four billion reports.
+    /// let kernel = Kernel::Response { reports: 4_000_000_000, lie: 1 };
+    /// let refused = FiniteChannel::new(Partition::Threshold(0.5), kernel);
+    /// assert!(matches!(refused, Err(Error::TooMany { name: "reports of a kernel", most: 1_048_576, .. })));
+    /// ```
     pub fn new(partition: Partition, kernel: Kernel) -> Result<Self> {
         partition.check()?;
         kernel.check()?;
+        for (name, value) in [("reports of a kernel", kernel.reports()), ("cells of a kernel", kernel.cells())] {
+            if value > MOST_CELLS {
+                return Err(Error::TooMany { name, most: MOST_CELLS.into(), value: value.into() });
+            }
+        }
         let (cells, columns) = (u64::from(partition.cells()), u64::from(kernel.cells()));
         if cells > columns {
             return Err(Error::TooMany { name: "cells of the partition", most: columns, value: cells });

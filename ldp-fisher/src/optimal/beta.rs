@@ -4,6 +4,9 @@ use ldp_core::error::require;
 use ldp_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+/// The most knots of a [`Beta`]: several times what any search needs.
+pub const MOST_KNOTS: usize = 4096;
+
 /// A continuous, piecewise linear function β of the score.
 ///
 /// Given by its values at knots and its slopes before the first and after the last. Scores are in units of the root of
@@ -41,19 +44,20 @@ impl TryFrom<Raw> for Beta {
 }
 
 impl Beta {
-    /// Values at strictly increasing knots, at least one, and the slopes beyond them.
+    /// Values at strictly increasing knots, from one to [`MOST_KNOTS`], and the slopes beyond them.
     pub fn new(knots: Vec<f64>, values: Vec<f64>, below: f64, above: f64) -> Result<Self> {
         if knots.is_empty() {
             return Err(Error::TooFew { name: "knots", least: 1, value: 0 });
+        }
+        if knots.len() > MOST_KNOTS {
+            return Err(Error::TooMany { name: "knots", most: MOST_KNOTS as u64, value: knots.len() as u64 });
         }
         if values.len() != knots.len() {
             return Err(Error::Length { what: "values at knots", expected: knots.len(), found: values.len() });
         }
         require(knots[0].is_finite(), "knot", "finite", knots[0])?;
         for pair in knots.windows(2) {
-            if !(pair[0] < pair[1] && pair[1].is_finite()) {
-                return Err(Error::CutsNotIncreasing { left: pair[0], right: pair[1] });
-            }
+            require(pair[0] < pair[1] && pair[1].is_finite(), "knot", "finite and above the one before", pair[1])?;
         }
         for &value in values.iter().chain([&below, &above]) {
             require(value.is_finite(), "value of beta", "finite", value)?;

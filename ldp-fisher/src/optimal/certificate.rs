@@ -7,8 +7,8 @@ use super::response::Response;
 use crate::exact;
 use crate::home::Home;
 use ldp_core::error::require;
-use ldp_core::model::{Cdf, Score};
-use ldp_core::{Epsilon, Error, FiniteChannel, Mechanism, Result};
+use ldp_core::model::{Cdf, Score, Support};
+use ldp_core::{Epsilon, Error, FiniteChannel, Kernel, Mechanism, Partition, Result};
 use serde::{Deserialize, Serialize};
 
 /// The format of a serialised certificate.
@@ -19,6 +19,12 @@ pub const MOST_EPSILON: f64 = 30.0;
 
 /// What a claimed number may differ from the recomputed one by rounding on another machine, relatively.
 const TOLERANCE: f64 = 1e-12;
+
+/// How far above the recomputed bound the one claimed may be, relatively.
+const ROUNDED_UP: f64 = 1e-11;
+
+/// How far the level of a mechanism with weights of any kind may stay below the one claimed, relatively.
+const LEVEL: f64 = 1e-9;
 
 /// A mechanism, the information it has, and a bound that no ε-private mechanism exceeds, with the function that proves it.
 ///
@@ -33,9 +39,9 @@ const TOLERANCE: f64 = 1e-12;
 /// let json = serde_json::to_string(&certificate).unwrap();
 /// let mut read: Certificate = serde_json::from_str(&json).unwrap();
 /// read.verify(&model)?;
-/// // Nobody can claim more than the mechanism has, nor a smaller bound than is proved.
+/// // No number can be changed.
 /// read.information *= 1.0 + 1e-9;
-/// assert!(matches!(read.verify(&model), Err(Error::Refused { .. })));
+/// assert!(matches!(read.verify(&model), Err(Error::Changed { .. })));
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,43 +70,96 @@ impl Certificate {
         self.upper_bound / self.information - 1.0
     }
 
-    /// Recomputes both numbers from the model, and refuses what is not proved.
+    /// Recomputes every number from the model, and refuses a certificate in which one is not what it should be.
     ///
-    /// - The ε of the mechanism, from its integer weights, is at most the one claimed.
-    /// - The information of the mechanism is at least the one claimed, up to 1e-12 of it.
+    /// - ε: the weights of the mechanism are those of randomised response at the level claimed, to the unit.
+    /// - The information claimed is that of the mechanism, up to 1e-12 of it. Its reports are in the order of their scores, and
+    ///   where values are whole numbers its cuts are.
     /// - $G(t) \le 0$ for the function β, at every t: see the [module](super).
-    /// - The bound claimed is at least $\int\beta p$, rounded upwards.
+    /// - The bound claimed is $\int\beta p$, rounded upwards by at most 1e-11 of it, and not below the information.
     ///
     /// Nothing of the search is used. What is trusted: the model's cdf, its derivative and its score (to 64 units in the
-    /// last place), that between neighbouring points of a grid of about 200 the score is monotone, and this code.
-    pub fn verify<M: Cdf + Score + ?Sized>(&self, model: &M) -> Result<()> {
+    /// last place), its symmetry, that between neighbouring points of a grid of about 200 the score is monotone, and this code.
+    pub fn verify<M: Cdf + Score + ?Sized>(&self, model: &M) -> Result<Verified> {
         if self.version != CERTIFICATE_VERSION {
             return Err(Error::WireVersion { found: self.version, supported: CERTIFICATE_VERSION });
         }
-        let epsilon = usable(self.epsilon)?;
-        let realised = self.mechanism.epsilon();
-        if realised > epsilon {
-            let inequality = "epsilon of the mechanism <= epsilon claimed";
-            return Err(Error::Refused { inequality, left: realised.value(), right: self.epsilon });
-        }
+        let epsilon = self.recomputed_level()?;
+        let home = Home::new(model, self.theta)?;
         let information = exact(&self.mechanism, model, self.theta)?.value;
-        if !(self.information <= information * (1.0 + TOLERANCE)) {
-            let inequality = "information claimed <= information of the mechanism";
-            return Err(Error::Refused { inequality, left: self.information, right: information });
+        if !((self.information - information).abs() <= TOLERANCE * information) {
+            let field = "information (of the mechanism under the model at theta, by its partition and kernel)";
+            return Err(Error::Changed { field, claimed: self.information, recomputed: information });
         }
+        self.check_cells(model)?;
         let bound = match &self.beta {
-            Some(beta) => {
-                let home = Home::new(model, self.theta)?;
-                upwards(home.information(proved(&home.levels()?, beta, self.epsilon)?))
-            }
+            Some(beta) => upwards(home.information(proved(&home.levels()?, beta, self.epsilon)?)),
             None => model.information(self.theta),
         };
-        if !(bound <= self.upper_bound) {
-            let inequality = "bound that is proved <= upper bound claimed";
-            return Err(Error::Refused { inequality, left: bound, right: self.upper_bound });
+        if !(bound <= self.upper_bound && self.upper_bound <= bound * (1.0 + ROUNDED_UP)) {
+            let field = "upper_bound (the integral of beta under the model at theta)";
+            return Err(Error::Changed { field, claimed: self.upper_bound, recomputed: bound });
+        }
+        if !(information <= self.upper_bound) {
+            let inequality = "information <= upper_bound";
+            return Err(Error::Refused { inequality, left: information, right: self.upper_bound });
+        }
+        Ok(Verified { epsilon, information, upper_bound: bound * (1.0 + TOLERANCE) })
+    }
+
+    /// The level of the mechanism, which must be the one claimed as far as integer weights can have it.
+    fn recomputed_level(&self) -> Result<f64> {
+        let (claimed, realised) = (usable(self.epsilon)?, self.mechanism.epsilon());
+        let same = match self.mechanism.kernel() {
+            kernel @ &Kernel::Response { reports, .. } => *kernel == Kernel::response(claimed, reports)?,
+            Kernel::Dense(_) => realised <= claimed && realised.value() >= claimed.value() * (1.0 - LEVEL),
+        };
+        if !same {
+            let field = "epsilon (of the weights in mechanism.kernel)";
+            return Err(Error::Changed { field, claimed: self.epsilon, recomputed: realised.value() });
+        }
+        Ok(realised.value())
+    }
+
+    /// Many partitions are the same question; a certificate has the one in which report z means that the score lies in
+    /// interval z, and which is cut where values are.
+    fn check_cells<M: Cdf + Score + ?Sized>(&self, model: &M) -> Result<()> {
+        let (partition, cells) = (self.mechanism.partition(), self.mechanism.cells() as usize);
+        if matches!(model.support(self.theta), Support::Whole { .. }) {
+            let cuts = match partition {
+                Partition::Threshold(cut) => std::slice::from_ref(cut),
+                Partition::Cuts(cuts) => cuts.points(),
+                Partition::Periodic { .. } => &[],
+            };
+            for &cut in cuts {
+                require(cut == cut.trunc(), "cut of mechanism.partition", "a whole number, as values are", cut)?;
+            }
+        }
+        if let &Kernel::Response { lie, .. } = self.mechanism.kernel() {
+            let (mut masses, mut slopes) = (vec![0.0; cells], vec![0.0; cells]);
+            partition.masses(model, self.theta, &mut masses);
+            partition.masses_dtheta(model, self.theta, &mut slopes);
+            // 1/(E − 1), by which the score of a report is D/(P + 1/(E − 1)).
+            let floor = lie as f64 / (self.mechanism.weight(0, 0) - lie) as f64;
+            let scores: Vec<f64> = masses.iter().zip(&slopes).map(|(mass, slope)| slope / (mass + floor)).collect();
+            if let Some(pair) = scores.windows(2).find(|pair| !(pair[0] < pair[1])) {
+                let inequality = "score of a report < score of the next, in mechanism.partition.labels";
+                return Err(Error::Refused { inequality, left: pair[0], right: pair[1] });
+            }
         }
         Ok(())
     }
+}
+
+/// What [`Certificate::verify`] recomputes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verified {
+    /// The level of the mechanism, from its integer weights.
+    pub epsilon: f64,
+    /// The information of the mechanism, from its cuts and weights.
+    pub information: f64,
+    /// What no mechanism at the level claimed exceeds, from β.
+    pub upper_bound: f64,
 }
 
 /// A level that the arithmetic carries.

@@ -23,8 +23,12 @@ use ldp_core::{Error, Result};
 /// The special functions are tested to a few; the margin is what makes a bound a bound, if they keep it.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// So many values of G are taken at the most before a certificate is given up.
+/// So many values of G are taken at the most by a search.
 const MOST_VALUES: u64 = 1 << 22;
+
+/// So many pieces of β are looked at by a proof, in all values of G together, before it is given up: seconds. Of the
+/// certificates of the built-in families none has needed a tenth of that.
+const MOST_PIECES: u64 = 1 << 25;
 
 /// Up to this blur, in units, being near a score is taken to be certain: the product is below rounding as it is.
 const FINE: f64 = 1e-13;
@@ -230,6 +234,7 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
     pub fn prove(&self) -> Result<(), Violation> {
         let mut violation = None;
         self.explore(
+            MOST_PIECES / self.beta.pieces() as u64,
             |t| self.at(t).0.above(),
             |t, value| {
                 violation = violation.or((!(value <= 0.0)).then_some(Violation { t, value }));
@@ -244,6 +249,7 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
     pub fn hills(&self, tolerance: f64) -> Vec<(f64, f64)> {
         let mut values = Vec::new();
         self.explore(
+            MOST_VALUES,
             |t| {
                 let (value, set) = self.at(t);
                 values.push((t, value.value));
@@ -273,9 +279,9 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
     }
 
     /// Takes values of a function that is at most G until the parabola rule shows it to be below zero between them, as long as
-    /// `go_on` says so of every value. Where a value is above zero it stops when the
+    /// `go_on` says so of every value, and no more than `most`. Where a value is above zero it stops when the
     /// function cannot be much higher nearby.
-    fn explore(&self, mut value: impl FnMut(f64) -> f64, mut go_on: impl FnMut(f64, f64) -> bool) {
+    fn explore(&self, most: u64, mut value: impl FnMut(f64) -> f64, mut go_on: impl FnMut(f64, f64) -> bool) {
         let (low, high) = report_scores(self.levels, self.growth);
         // The ends solve an equation in rounded numbers, whose slope is at least one.
         let blurred = |t: f64| self.growth * doubt(self.levels, t, self.levels.blurred(t).1);
@@ -302,7 +308,7 @@ impl<'a, L: ScoreLaw + ?Sized> Dual<'a, L> {
             }
             let middle = left.0 + 0.5 * width;
             values += 1;
-            if values > MOST_VALUES || middle <= left.0 || middle >= right.0 {
+            if values > most || middle <= left.0 || middle >= right.0 {
                 go_on(middle, top + bend);
                 return;
             }

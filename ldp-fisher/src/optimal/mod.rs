@@ -48,9 +48,9 @@ mod switches;
 mod tent;
 mod tight;
 
-pub use beta::Beta;
+pub use beta::{Beta, MOST_KNOTS};
 pub use cells::Cells;
-pub use certificate::{CERTIFICATE_VERSION, Certificate, MOST_EPSILON, certify};
+pub use certificate::{CERTIFICATE_VERSION, Certificate, MOST_EPSILON, Verified, certify};
 pub use columns::{Program, Report};
 pub use dynamic::Grouping;
 pub use pricing::Priced;
