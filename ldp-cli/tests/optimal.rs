@@ -71,7 +71,7 @@ fn certificates_are_written_and_checked() {
         ("epsilon", "epsilon (of the weights in mechanism.kernel) is 2.96"),
         ("information", "information (of the mechanism under the model at theta, by its partition and kernel) is 0.06"),
         ("upper_bound", "upper_bound (the integral of beta under the model at theta) is 0.0653"),
-        ("knot", "does not hold"),
+        ("knot", "beta"),
         ("cut", "information (of the mechanism"),
     ] {
         let mut tampered = content.clone();

@@ -88,9 +88,14 @@ fn a_changed_part_is_named() {
         ("/certificate/theta", json!("near"), "certificate.theta is not a number"),
         ("/certificate/gap", json!(0), "certificate.gap is not known"),
         (
+            "/certificate/mechanism/kernel",
+            json!({"response": {"reports": 4_000_000_000u32, "lie": "1"}}),
+            "reports of a kernel must be at most 1048576, got 4000000000",
+        ),
+        (
             "/certificate/mechanism/kernel/response/reports",
             json!(4_000_000_000u32),
-            "reports of a kernel must be at most 1048576, got 4000000000",
+            "the weight of a lie must be at most",
         ),
         (
             "/certificate/mechanism/kernel/response/reports",

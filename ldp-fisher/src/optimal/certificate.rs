@@ -60,6 +60,8 @@ pub struct Certificate {
     /// The mechanism.
     pub mechanism: FiniteChannel,
     /// The function of the score that proves the bound; without one the bound is that of the value itself.
+    // By name, so that what is missing is not taken for null.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub beta: Option<Beta>,
 }
 
