@@ -62,12 +62,13 @@ fn high(a: u64, b: u64) -> u64 {
     ((u128::from(a) * u128::from(b)) >> 64) as u64
 }
 
-/// `number` / `divisor` in whole numbers, and what is left; the divisor is public and not zero.
+/// `number` / `divisor` in whole numbers, and what is left; the divisor is public, and zero counts as one.
 ///
 /// With r = ⌊(2⁶⁴ − 1)/divisor⌋ the high half of number · r is the quotient or one less.
 #[inline(always)]
 #[must_use]
 pub fn divide(number: u64, divisor: u64) -> (u64, u64) {
+    let divisor = divisor.max(1);
     let quotient = high(number, u64::MAX / divisor);
     let left = number - quotient * divisor;
     let more = mask(left >= divisor);

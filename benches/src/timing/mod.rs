@@ -4,14 +4,14 @@ mod leak;
 mod subjects;
 
 pub use leak::{Seen, lower_bound};
-pub use subjects::{Subject, subjects};
+pub use subjects::{Answers, Subject, subjects};
 
 /// α of a bound.
 pub const ALPHA: f64 = 1e-3;
 
-/// The median of an odd number of bounds.
+/// The median of an odd number of measurements.
 #[must_use]
-pub fn median(mut bounds: Vec<f64>) -> f64 {
-    bounds.sort_by(f64::total_cmp);
-    bounds.get(bounds.len() / 2).copied().unwrap_or(0.0)
+pub fn median(mut measured: Vec<f64>) -> f64 {
+    measured.sort_by(f64::total_cmp);
+    measured.get(measured.len() / 2).copied().unwrap_or(0.0)
 }

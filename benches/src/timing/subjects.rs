@@ -11,16 +11,25 @@ use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
 use rand::{Rng, RngExt, SeedableRng, TryRng};
 use std::convert::Infallible;
 use std::hint::black_box;
+use std::time::Instant;
 
-/// Something that is timed: so many answers, from this seed.
+/// Something that is timed.
 pub struct Subject {
     /// What it is called.
     pub name: &'static str,
     /// How many values it is asked about.
     pub inputs: usize,
-    /// Times answers about values in random order.
-    #[expect(clippy::type_complexity, reason = "a list of closures, each of its own mechanism")]
-    pub time: Box<dyn Fn(usize, u64) -> Vec<Seen>>,
+    /// What it answers.
+    pub answers: Box<dyn Answers>,
+}
+
+/// Answers about values in random order, with noise from a seed.
+pub trait Answers {
+    /// Times each of so many answers.
+    fn time(&self, answers: usize, seed: u64) -> Vec<Seen>;
+
+    /// Nanoseconds per answer when so many are given one after another.
+    fn pace(&self, answers: usize, seed: u64) -> f64;
 }
 
 /// Values in other cells, near and at the ends: time must not grow with them.
@@ -149,18 +158,42 @@ fn subject<I: 'static, Z: 'static>(
     answer: impl Fn(&I, &mut Drawn) -> Z + 'static,
     number: fn(&Z) -> u64,
 ) -> Subject {
-    let count = inputs.len();
-    let time = move |answers: usize, seed: u64| {
-        let (mut noise, mut order) = (Drawn::new(seed), Xoshiro256PlusPlus::seed_from_u64(seed));
-        let order: Vec<usize> = (0..answers).map(|_| order.random_range(0..count)).collect();
-        let each = order.into_iter().map(|input| {
-            let value = black_box(&inputs[input]);
+    Subject { name, inputs: inputs.len(), answers: Box::new(Asked { inputs, answer, number }) }
+}
+
+/// Values, how they are answered, and the number of a report.
+struct Asked<I, Z, A> {
+    inputs: Vec<I>,
+    answer: A,
+    number: fn(&Z) -> u64,
+}
+
+impl<I, Z, A> Asked<I, Z, A> {
+    fn order(&self, answers: usize, seed: u64) -> Vec<usize> {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        (0..answers).map(|_| rng.random_range(0..self.inputs.len())).collect()
+    }
+}
+
+impl<I, Z, A: Fn(&I, &mut Drawn) -> Z> Answers for Asked<I, Z, A> {
+    fn time(&self, answers: usize, seed: u64) -> Vec<Seen> {
+        let mut noise = Drawn::new(seed);
+        let each = self.order(answers, seed).into_iter().map(|input| {
+            let value = black_box(&self.inputs[input]);
             let before = cycles();
-            let report = black_box(answer(value, &mut noise));
+            let report = black_box((self.answer)(value, &mut noise));
             let cycles = cycles() - before;
-            Seen { input, report: number(&report), cycles }
+            Seen { input, report: (self.number)(&report), cycles }
         });
         each.collect()
-    };
-    Subject { name, inputs: count, time: Box::new(time) }
+    }
+
+    fn pace(&self, answers: usize, seed: u64) -> f64 {
+        let (mut noise, order) = (Drawn::new(seed), self.order(answers, seed));
+        let start = Instant::now();
+        for input in order {
+            black_box((self.answer)(black_box(&self.inputs[input]), &mut noise));
+        }
+        start.elapsed().as_secs_f64() * 1e9 / answers.max(1) as f64
+    }
 }
