@@ -21,11 +21,12 @@ use ldp_core::{
     Counts, Epsilon, Error, Finite, Inference, IntervalKind, Mixed, StagedEstimator, Step, Tally, Unbiased, run,
 };
 use ldp_estimators::{
-    BitwisePilot, Joseph, JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Share,
-    one_stage_variance,
+    BitwisePilot, Efficient, Joseph, JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Piloted,
+    Share, one_stage_variance,
 };
 use ldp_mechanisms::Residue;
 use rand::RngExt;
+use std::sync::Arc;
 
 /// How many cells: a sample, or all of them.
 fn cells(sample: usize, all: usize) -> usize {
@@ -272,4 +273,42 @@ fn one_round_with_an_unknown_sigma() {
             assert!(off.abs() < 6.0, "{off}: {cell:?}");
         }
     }
+}
+
+/// Whatever the number of users, from hardly enough for any scale to pass: a run that ends 3 σ off says why.
+#[test]
+fn nothing_is_wrong_without_a_word() {
+    const REPLICATIONS: u64 = 40;
+    let mut rng = stream(26, Purpose::Data, 0, 0);
+    let (mut wrong, mut told, mut silent) = (0, 0, 0);
+    for cell in Cell::many(26, cells(60, 600)) {
+        let pilot = cell.pilot(Share::HALF);
+        let group = pilot.fewest_per_scale() as f64 * 8f64.powf(rng.random());
+        let users = 2 * u64::from(pilot.scales()) * (group as u64 + 1);
+        let model = cell.model();
+        let joseph = Joseph::two_rounds(cell.epsilon(), pilot.clone(), cell.sigma).unwrap();
+        let best = Efficient::tuned(Arc::new(model), cell.epsilon(), 0.0).unwrap();
+        let best = Piloted::new(pilot, best);
+        let mut look = |value: f64, words: bool| {
+            told += u32::from(words);
+            if cell.off(value) > 3.0 {
+                wrong += 1;
+                silent += u32::from(!words);
+            }
+        };
+        let mut signs = Tallies::new(&model, cell.theta, 26).unwrap();
+        let mut channels = Tallies::new(&model, cell.theta, 27).unwrap();
+        for replication in 0..REPLICATIONS {
+            signs.restart(replication);
+            let estimate = run(&joseph, users, &mut signs).unwrap();
+            look(estimate.value(), estimate.caveat(IntervalKind::Exact).or(estimate.note()).is_some());
+            channels.restart(replication);
+            let estimate = run(&best, users, &mut channels).unwrap();
+            look(estimate.value(), estimate.caveat(IntervalKind::Wald).or(estimate.note()).is_some());
+        }
+    }
+    let runs = 2 * REPLICATIONS * cells(60, 600) as u64;
+    println!("{runs} runs, {wrong} wrong, {silent} of them silent, {told} with words");
+    // Some are wrong, none of them without a word, and the words are not said of all.
+    assert!(wrong > 50 && silent == 0 && u64::from(told) < runs * 3 / 4, "{wrong} wrong, {silent} silent, {told} told");
 }
