@@ -239,10 +239,16 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
     },
     Entry {
         name: "liu",
-        summary: "median or quantile, one step per user (Liu et al. 2023); its interval covers too little below about \
-                  200,000 users: at epsilon 1, of 95 % intervals 91 % cover at 10,000 users from a perfect start",
+        summary: "median or quantile, one step per user (Liu et al. 2023); its interval is widened, or there is none, where \
+                  the path of its guesses has not settled",
         keys: &[
             START,
+            Key {
+                name: "scale",
+                default: "auto",
+                help: "the unit of the steps: about the spread of the values, better too large than too small; auto: the \
+                       sigma or scale of the model, taken to be known",
+            },
             Key { name: "quantile", default: "0.5", help: "the level of the quantile" },
             Key { name: "batch", default: "1", help: "users per round; best below about 100" },
             PILOT_OR_NONE,
@@ -253,9 +259,12 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         ],
         build: |values, known| {
             let level = values.number("quantile")?;
-            let unit = Liu::new(known.epsilon, values.number("start")? / known.sigma)?;
+            let told = values.number_or_auto("scale")?;
+            let scale = told.unwrap_or(known.sigma);
+            require(scale > 0.0, "scale", "positive", scale)?;
+            let unit = Liu::new(known.epsilon, values.number("start")? / scale)?;
             let unit = unit.quantile(level)?.batch(values.count("batch")?)?;
-            let main = Rescaled::new(unit, known.sigma)?;
+            let main = Rescaled::new(if told.is_some() { unit.guessed_scale() } else { unit }, scale)?;
             let estimator = match values.share_or_none("pilot")? {
                 None => erase_in_lanes(main),
                 Some(_) => erase_in_lanes(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main)),
