@@ -50,6 +50,7 @@ mod liu_from_pilot;
 mod liu_lanes;
 mod liu_walk;
 mod maximum_likelihood;
+mod mean_direction;
 mod mean_estimate;
 mod one_stage;
 mod piloted;
@@ -83,6 +84,7 @@ pub use joseph_unknown_variance::{JosephUnknownVariance, JosephUnknownVarianceSt
 pub use liu::{Liu, LiuFromPilot, LiuState};
 pub use liu_estimate::LiuEstimate;
 pub use maximum_likelihood::{Maximum, maximum_likelihood};
+pub use mean_direction::mean_direction;
 pub use mean_estimate::{Caution, MeanEstimate, Remark};
 pub use one_stage::OneStage;
 pub use piloted::{Answers, Pilot, Piloted, PilotedEstimate, PilotedState};
