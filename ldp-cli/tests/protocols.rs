@@ -50,6 +50,28 @@ fn results_do_not_depend_on_threads() {
     }
 }
 
+/// Mechanisms that see directions estimate the mean direction, and are measured against it.
+#[test]
+fn directions_are_measured_against_the_mean_direction() {
+    for (model, theta, dimension) in [("gaussian", "1", 3), ("exponential", "2", 4), ("laplace:scale=2", "-3", 2)] {
+        for mechanism in ["privunit", "projunit"] {
+            let record = record(&format!(
+                "simulate --quiet --estimator vector-mean:mechanism={mechanism},dimension={dimension} --model {model} \
+                 --theta {theta} --users 400 --epsilon 6 --replications 400"
+            ));
+            // The bias is that of the mean of the coordinates: five standard errors, α = 6e-7.
+            let error = (number(&record, "variance") / 400.0).sqrt();
+            assert!(number(&record, "bias").abs() < 5.0 * error, "{model} {mechanism}: {record:#}");
+            assert!((number(&record, "truth") - theta.parse::<f64>().unwrap()).abs() > 5.0 * error);
+            assert_eq!(record["target"], "mean of x/|x|, every coordinate");
+            assert!(record["bound"].is_null());
+        }
+    }
+    ldp("simulate --estimator vector-mean:mechanism=privunit --model poisson --theta 2 --users 100 --epsilon 1")
+        .must_be_refused()
+        .saying("the mean of x/|x| under poisson");
+}
+
 #[test]
 fn a_quantile_is_measured_against_the_quantile() {
     let record = record(
@@ -144,6 +166,8 @@ fn what_cannot_be_is_refused_with_value_and_limit() {
         ("liu:batch=1e12", "batch must be at most 1000000"),
         ("liu:quantile=1", "quantile must be strictly between 0 and 1, got 1"),
         ("liu:batch=0", "batch must be at least 1, got 0"),
+        ("liu:scale=0", "scale must be positive, got 0"),
+        ("liu:scale=wide", "scale must be a finite number or 'auto', got 'wide'"),
         ("liu:pilot=100", "pilot users must be at least 2667, got 100"),
         ("duchi-rogers:range=0", "range must be positive and finite, got 0"),
         ("clipped-mean:mechanism=laplce", "(did you mean 'laplace'?)"),
@@ -227,6 +251,11 @@ fn protocols_run_on_real_rows_where_they_are_exact() {
     // The interval of a sequential run on few users covers too little, and the user is told.
     let run = ldp("estimate --estimator liu:start=36 --epsilon 2 --format json").on(&data).succeeds();
     assert!(run.stderr.contains("cover less than they say") && run.json()["interval_caveat"].is_string());
+    // Of a guessed unit it is widened, and where the walk has not settled there is none.
+    let run = ldp("estimate --estimator liu:start=36,scale=3 --epsilon 2 --format json").on(&data).succeeds();
+    assert!(run.stderr.contains("widened") && run.json()["interval"].is_object());
+    let run = ldp("estimate --estimator liu:start=0,scale=0.001 --epsilon 2 --format json").on(&data).succeeds();
+    assert!(run.stderr.contains("has not settled") && run.json()["interval"].is_null());
     for spec in ["clipped-mean:mechanism=laplace", "joseph-unknown-variance", "vector-gaussian"] {
         ldp(&format!("estimate --estimator {spec} --epsilon 2"))
             .on("/nowhere")

@@ -12,8 +12,8 @@ const CELL: f64 = (1u64 << 32) as f64;
 /// Moves after which a place has to be taken anew.
 pub(crate) const FOLLOWED: usize = 64;
 
-/// The longest move, in units of the line.
-const LONGEST: f64 = 0.02;
+/// The longest move, in units of the line: ten times that of a median.
+const LONGEST: f64 = 0.2;
 
 /// Cells per unit, at most: [`FOLLOWED`] moves then stay far away from where a place is clamped.
 const FINEST: f64 = (1u64 << 20) as f64;

@@ -1,19 +1,20 @@
 //! The sequential median: one bit per user, one step per bit.
 
 use crate::StartAt;
+use crate::brackets::FOLLOWED;
+use crate::liu_estimate::{LiuEstimate, Walked};
 use crate::one_stage::one;
-use crate::self_normalised::critical_value;
 use ldp_core::error::require;
-use ldp_core::{
-    Bits, Epsilon, Error, Inference, Interval, IntervalKind, Rescale, Result, Round, StagedEstimator, Step, StepOf,
-    Tally,
-};
+use ldp_core::{Bits, Epsilon, Error, Result, Round, StagedEstimator, Step, StepOf, Tally};
 use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 /// The largest batch. Already one of a thousand takes steps that overshoot.
 const MOST_BATCH: u64 = 1_000_000;
+
+/// How many times longer than at the median steps are, at most.
+const LONGER: f64 = 10.0;
 
 /// The sequential quantile estimator of [LHDK23]: every user answers whether x lies above the current guess q, and
 /// q moves a step up or down.
@@ -22,11 +23,12 @@ const MOST_BATCH: u64 = 1_000_000;
 /// $-d_m(1+r-2pr)/2$. The estimate is the running average of q.
 ///
 /// - n·MSE → $(1 - r^2(2p-1)^2)/(4r^2 f(Q)^2)$, f the density at the quantile Q: for a Gaussian median the optimum
-///   $V = \frac{\pi}{2}\tau^{-2}$. The steps are made for values of the order of one: wrap it in
-///   [`Rescaled`](crate::Rescaled) for σ ≠ 1, and start within a few σ.
-/// - Interval: self-normalised, in constant memory, without knowing the distribution. **It is not honest at small n**:
-///   at ε = 1 the 95 % interval covers 94.4 % for n = 200,000, but for n = 10,000 only 91 % from a perfect start; at
-///   ε = 0.2 it covers 92 % for n = 200,000. What counts is n τ².
+///   $V = \frac{\pi}{2}\tau^{-2}$.
+/// - Scale: steps have the unit of the values. As published they are those of values with σ = 1: wrap it in
+///   [`Rescaled`](crate::Rescaled) with σ, or with a [guess](Self::guessed_scale) of the spread, and start within a few of
+///   them. Away from the median steps are $1/(2\sqrt{p(1-p)})$ times as long (at most ten times): there density is scarce.
+/// - Interval: self-normalised, in constant memory, without knowing the distribution; as published it covers too little
+///   where the walk is short. So it is [widened or refused](LiuEstimate) by what the path itself shows.
 /// - Rounds: as many as users, or one per batch. Users of a batch answer at the same q, and the batch then takes its
 ///   steps at once: nearly the same path while a batch moves q by less than σ, so for batches up to about 100.
 /// - Questions: [`Sign`].
@@ -54,19 +56,30 @@ pub struct Liu {
     /// a report is as good as a coin to a branch predictor.
     pub(crate) moves: [f64; 2],
     pub(crate) batch: u64,
+    quantile: f64,
+    /// Whether the unit of the steps is a guess.
+    guessed: bool,
 }
 
 impl Liu {
     /// The median at level ε, from `start`, one user per round.
     pub fn new(epsilon: Epsilon, start: f64) -> Result<Self> {
-        Ok(Self { question: Sign::new(epsilon, start)?, moves: [-0.5, 0.5], batch: 1 })
+        Ok(Self { question: Sign::new(epsilon, start)?, moves: [-0.5, 0.5], batch: 1, quantile: 0.5, guessed: false })
     }
 
     /// The quantile of this level, strictly between 0 and 1.
     pub fn quantile(self, quantile: f64) -> Result<Self> {
         require(quantile > 0.0 && quantile < 1.0, "quantile", "strictly between 0 and 1", quantile)?;
         let lean = self.question.tau() * (2.0 * quantile - 1.0);
-        Ok(Self { moves: [-0.5 * (1.0 - lean), 0.5 * (1.0 + lean)], ..self })
+        // 1 at the median, to the bit.
+        let size = (0.25 / (quantile * (1.0 - quantile))).sqrt().min(LONGER);
+        Ok(Self { moves: [-0.5 * (1.0 - lean) * size, 0.5 * (1.0 + lean) * size], quantile, ..self })
+    }
+
+    /// The unit of the steps is a guess and no known σ: intervals then trust the path alone.
+    #[must_use]
+    pub fn guessed_scale(self) -> Self {
+        Self { guessed: true, ..self }
     }
 
     /// Rounds of this many users instead of one.
@@ -118,17 +131,13 @@ impl Liu {
         (0..answers.users()).fold(state, |state, _| state.moved(towards, self.question.threshold()))
     }
 
-    fn finish(&self, value: f64, spread: f64, users: u64) -> Result<LiuEstimate> {
-        LiuEstimate { value, spread, users, tau: self.question.tau() }.checked()
-    }
-
     #[inline(never)]
     pub(crate) fn estimate(&self, state: LiuState) -> Result<LiuEstimate> {
         let LiuState { answered, path, squares, cross, .. } = state;
         let start = self.question.threshold();
         let n = answered as f64;
         if answered == 0 {
-            return self.finish(start, 0.0, 0);
+            return Ok(LiuEstimate::of_nobody(start));
         }
         let away = path / n;
         // Σ m²(Q̄_m − Q̄_n)² with m Q̄_m = path_m, everything measured from the start, where the sums lose least.
@@ -136,7 +145,26 @@ impl Liu {
         let spread = (squares - 2.0 * away * cross + away * away * weights) / (n * n * n);
         require(spread.is_finite(), "the spread", "finite", spread)?;
         // Rounding may leave it just below zero.
-        self.finish(start + away, spread.max(0.0), answered)
+        LiuEstimate::new(start + away, spread.max(0.0), answered, &self.walked(&state))
+    }
+
+    /// What the path says about itself.
+    fn walked(&self, state: &LiuState) -> Walked {
+        let (n, from) = (state.answered, state.since);
+        let [down, up] = self.moves;
+        let size = up - down;
+        let measured = (n - from) as f64;
+        let mean = (state.path - state.before) / measured;
+        Walked {
+            tau: self.question.tau(),
+            tail: self.quantile.min(1.0 - self.quantile),
+            noise: -down * up / (size * size),
+            swing: state.swing / measured - mean * mean,
+            measured,
+            step: size * (travelled(n) - travelled(from)) / measured,
+            mean_step: size * travelled(n) / n as f64,
+            published: self.quantile == 0.5 && !self.guessed,
+        }
     }
 }
 
@@ -146,16 +174,67 @@ impl LiuState {
     fn moved(self, towards: f64, start: f64) -> Self {
         let answered = self.answered + 1;
         let position = self.position + Liu::step(answered) * towards;
-        let path = self.path + (position - start);
+        let away = position - start;
+        let path = self.path + away;
         let (squares, cross) = (self.squares + path * path, self.cross + answered as f64 * path);
-        Self { left: self.left, answered, position, path, squares, cross }
+        Self { answered, position, path, squares, cross, swing: self.swing + away * away, ..self }
+    }
+
+    /// Begins to measure how far the path swings.
+    #[inline(always)]
+    pub(crate) fn measured(self) -> Self {
+        Self { since: self.answered, before: self.path, swing: 0.0, ..self }
     }
 }
 
 static KEPT: LazyLock<Vec<f64>> = LazyLock::new(|| (0..1 << 18).map(compute_step).collect());
 
 fn compute_step(user: u64) -> f64 {
-    2.0 / (libm::pow(user as f64, 0.51) + 100.0)
+    step_at(user as f64)
+}
+
+fn step_at(user: f64) -> f64 {
+    2.0 / (libm::pow(user, 0.51) + 100.0)
+}
+
+/// The users after whom the swing of the path is measured: a quarter of all, in whole blocks of lanes.
+///
+/// The first quarter leads from the start to the quantile.
+#[inline(always)]
+pub(crate) fn measured_from(users: u64) -> u64 {
+    const BLOCK: u64 = FOLLOWED as u64;
+    users / (4 * BLOCK) * BLOCK
+}
+
+/// The steps of the first `users` users together.
+fn travelled(users: u64) -> f64 {
+    static KEPT_SUMS: LazyLock<Vec<f64>> = LazyLock::new(|| {
+        let mut sum = 0.0;
+        let mut add = |user: u64| {
+            sum += if user > 0 { compute_step(user) } else { 0.0 };
+            sum
+        };
+        (0..1 << 18).map(&mut add).collect()
+    });
+    match KEPT_SUMS.get(users as usize) {
+        Some(&sum) => sum,
+        None => {
+            let last = KEPT_SUMS.len() - 1;
+            KEPT_SUMS[last] + travelled_between(last as f64 + 0.5, users as f64 + 0.5)
+        }
+    }
+}
+
+/// The integral of the step: Simpson's rule in the logarithm of the user's number, in which it is nearly linear.
+fn travelled_between(from: f64, to: f64) -> f64 {
+    const HALVES: u32 = 64;
+    let (low, width) = (from.ln(), (to / from).ln() / f64::from(2 * HALVES));
+    let at = |i: u32| {
+        let user = (low + f64::from(i) * width).exp();
+        user * step_at(user)
+    };
+    let inner: f64 = (1..2 * HALVES).map(|i| if i % 2 == 1 { 4.0 * at(i) } else { 2.0 * at(i) }).sum();
+    (at(0) + inner + at(2 * HALVES)) * width / 3.0
 }
 
 /// [`Liu`] from where a [`BitwisePilot`](crate::BitwisePilot) points, on values of known σ: the steps of [`Liu`] walk
@@ -178,6 +257,12 @@ pub struct LiuState {
     pub(crate) squares: f64,
     /// Σ m · path.
     pub(crate) cross: f64,
+    /// The answers before the swing of the path began to be measured.
+    pub(crate) since: u64,
+    /// The path then.
+    pub(crate) before: f64,
+    /// Σ (q − start)² since then.
+    pub(crate) swing: f64,
 }
 
 #[derive(Deserialize)]
@@ -189,17 +274,24 @@ struct RawState {
     path: f64,
     squares: f64,
     cross: f64,
+    since: u64,
+    before: f64,
+    swing: f64,
 }
 
 impl TryFrom<RawState> for LiuState {
     type Error = Error;
-    fn try_from(RawState { left, answered, position, path, squares, cross }: RawState) -> Result<Self> {
+    fn try_from(raw: RawState) -> Result<Self> {
+        let RawState { left, answered, position, path, squares, cross, since, before, swing } = raw;
         // The user numbers of the rounds to come have to be numbers.
         answered.checked_add(left).ok_or(Error::TallyOverflow { users: answered, times: left })?;
-        for sum in [position, path, squares, cross] {
+        for sum in [position, path, squares, cross, before, swing] {
             require(sum.is_finite(), "a running sum", "finite", sum)?;
         }
-        Ok(Self { left, answered, position, path, squares, cross })
+        if since > answered {
+            return Err(Error::TooMany { name: "since", most: answered, value: since });
+        }
+        Ok(Self { left, answered, position, path, squares, cross, since, before, swing })
     }
 }
 
@@ -219,19 +311,23 @@ impl StagedEstimator for Liu {
             return Err(Error::TooFew { name: "users", least: 1, value: 0 });
         }
         let position = self.question.threshold();
-        self.ask(LiuState { left: users, answered: 0, position, path: 0.0, squares: 0.0, cross: 0.0 })
+        let (path, squares, cross, before, swing) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        self.ask(LiuState { left: users, answered: 0, position, path, squares, cross, since: 0, before, swing })
     }
 
     #[inline(always)]
     fn advance(&self, state: LiuState, answers: &[Bits]) -> Result<StepOf<Self>> {
         let answers = one(answers)?;
+        let from = measured_from(state.answered + state.left);
+        let unmeasured = state.answered < from;
         let state = LiuState { left: state.left - state.left.min(self.batch), ..state };
         let start = self.question.threshold();
-        self.ask(if answers.users() == 1 {
+        let next = if answers.users() == 1 {
             state.moved(self.moves[(answers.ones() & 1) as usize], start)
         } else {
             self.take_batch(state, answers)
-        })
+        };
+        self.ask(if unmeasured && next.answered >= from { next.measured() } else { next })
     }
 }
 
@@ -242,103 +338,12 @@ impl StartAt for Liu {
     }
 }
 
-/// A quantile from a sequential run, with its self-normalised interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawEstimate")]
-pub struct LiuEstimate {
-    value: f64,
-    /// $N = n^{-3} \sum m^2 (\bar Q_m - \bar Q_n)^2$.
-    spread: f64,
-    users: u64,
-    /// The contrast of the questions.
-    tau: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawEstimate {
-    value: f64,
-    spread: f64,
-    users: u64,
-    tau: f64,
-}
-
-impl TryFrom<RawEstimate> for LiuEstimate {
-    type Error = Error;
-    fn try_from(RawEstimate { value, spread, users, tau }: RawEstimate) -> Result<Self> {
-        Self { value, spread, users, tau }.checked()
-    }
-}
-
-impl LiuEstimate {
-    /// n τ² from which on the interval covers nearly what it says: 200,000 users at ε = 1.
-    const HONEST: f64 = 42_000.0;
-
-    fn checked(self) -> Result<Self> {
-        require(self.value.is_finite(), "the estimate", "finite", self.value)?;
-        require(self.tau > 0.0 && self.tau <= 1.0, "tau", "above 0 and at most 1", self.tau)?;
-        require(self.spread >= 0.0 && self.spread.is_finite(), "the spread", "finite and not negative", self.spread)?;
-        Ok(self)
-    }
-}
-
-impl Inference for LiuEstimate {
-    fn value(&self) -> f64 {
-        self.value
-    }
-
-    /// None: the self-normalised interval exists because the variance need not be estimated.
-    fn standard_error(&self) -> Option<f64> {
-        None
-    }
-
-    fn interval_kinds() -> &'static [IntervalKind] {
-        &[IntervalKind::SelfNormalised]
-    }
-
-    fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval> {
-        if kind != IntervalKind::SelfNormalised {
-            return Err(Error::NoInterval {
-                kind,
-                reason: "a sequential quantile has a self-normalised interval only",
-            });
-        }
-        let c = critical_value(level)?;
-        if self.users < 2 {
-            return Err(Error::NoInterval {
-                kind,
-                reason: "fewer than two users answered: there is no path to measure",
-            });
-        }
-        let half = c * self.spread.sqrt();
-        Ok(Interval { kind, level, low: self.value - half, high: self.value + half })
-    }
-
-    fn note(&self) -> Option<&'static str> {
-        (self.users == 0).then_some("nobody answered: the value is the start")
-    }
-
-    fn caveat(&self, kind: IntervalKind) -> Option<&'static str> {
-        let honest = self.users as f64 * self.tau * self.tau >= Self::HONEST;
-        (kind == IntervalKind::SelfNormalised && !honest).then_some(
-            "self-normalised intervals cover less than they say at this number of users and epsilon: at epsilon 1, of \
-             95 % intervals 91 to 94 % cover with 10,000 users and 94.4 % with 200,000; at epsilon 0.2, 81 and 92 %",
-        )
-    }
-}
-
-impl Rescale for LiuEstimate {
-    fn rescale(self, factor: f64) -> Result<Self> {
-        Self { value: self.value * factor, spread: self.spread * factor * factor, ..self }.checked()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ldp_core::drive::Users;
     use ldp_core::model::Gaussian;
-    use ldp_core::run;
+    use ldp_core::{Inference, run};
 
     fn level(value: f64) -> Epsilon {
         Epsilon::new(value).unwrap()
@@ -346,10 +351,10 @@ mod tests {
 
     /// The definition, with the whole path in memory.
     fn by_hand(epsilon: f64, start: f64, p: f64, bits: &[u32]) -> (f64, f64) {
-        let r = (epsilon / 2.0).tanh();
+        let (r, size) = ((epsilon / 2.0).tanh(), 0.5 / (p * (1.0 - p)).sqrt());
         let (mut q, mut path, mut averages) = (start, 0.0, Vec::new());
         for (n, bit) in (1..).zip(bits) {
-            let d = 2.0 / (f64::from(n).powf(0.51) + 100.0);
+            let d = 2.0 * size / (f64::from(n).powf(0.51) + 100.0);
             q += if *bit == 1 { d * (1.0 - r + 2.0 * p * r) / 2.0 } else { -d * (1.0 + r - 2.0 * p * r) / 2.0 };
             path += q;
             averages.push(path / f64::from(n));
@@ -378,7 +383,7 @@ mod tests {
             };
             let (value, spread) = by_hand(epsilon, start, p, &bits);
             assert!((estimate.value() - value).abs() < 1e-12 * value.abs().max(1.0), "{} {value}", estimate.value());
-            assert!((estimate.spread / spread - 1.0).abs() < 1e-9, "{} {spread}", estimate.spread);
+            assert!((estimate.spread() / spread - 1.0).abs() < 1e-9, "{} {spread}", estimate.spread());
         }
     }
 
@@ -409,24 +414,27 @@ mod tests {
             assert!(matches!(liu.quantile(bad), Err(Error::Parameter { name: "quantile", .. })));
         }
         assert!(matches!(liu.batch(0), Err(Error::TooFew { .. })));
-        let state = r#"{"left":1,"answered":0,"position":0.0,"path":0.0,"squares":0.0,"cross":0.0}"#;
+        let state = r#"{"left":1,"answered":0,"position":0.0,"path":0.0,"squares":0.0,"cross":0.0,
+            "since":0,"before":0.0,"swing":0.0}"#;
         assert!(serde_json::from_str::<LiuState>(state).is_ok());
         assert!(serde_json::from_str::<LiuState>(&state.replace("\"path\":0.0", "\"path\":1e999")).is_err());
+        assert!(serde_json::from_str::<LiuState>(&state.replace("\"since\":0", "\"since\":1")).is_err());
         let many = state.replace("\"answered\":0", "\"answered\":18446744073709551615");
         assert!(serde_json::from_str::<LiuState>(&many).is_err());
         // A path that no run can have: no zero-width interval, but an error.
         let far = serde_json::from_str::<LiuState>(&state.replace("\"path\":0.0", "\"path\":1e200")).unwrap();
         assert!(liu.advance(far, &[Bits::new(1, 1).unwrap()]).is_err());
         assert!(matches!(liu.batch(2_000_000), Err(Error::TooMany { name: "batch", .. })));
-        assert!(serde_json::from_str::<LiuEstimate>(r#"{"value":0.0,"spread":-1.0,"users":2,"tau":0.4}"#).is_err());
     }
 
     #[test]
-    fn the_user_is_told_when_the_interval_is_too_short() {
-        let estimate =
-            |users, epsilon: f64| LiuEstimate { value: 0.0, spread: 1.0, users, tau: (epsilon / 2.0).tanh() };
-        assert!(estimate(10_000, 1.0).caveat(IntervalKind::SelfNormalised).unwrap().contains("91"));
-        assert_eq!(estimate(200_000, 1.0).caveat(IntervalKind::SelfNormalised), None);
-        assert!(estimate(200_000, 0.5).caveat(IntervalKind::SelfNormalised).is_some());
+    fn the_way_travelled_is_the_sum_of_the_steps() {
+        let mut sum = 0.0;
+        for user in 1..=1_000_000 {
+            sum += Liu::step(user);
+            if [1, 64, 10_000, (1 << 18) - 1, 1 << 18, 300_000, 1_000_000].contains(&user) {
+                assert!((travelled(user) / sum - 1.0).abs() < 1e-9, "{user}: {} {sum}", travelled(user));
+            }
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! its own generator as the pilot has left it. These generators are stepped one by one, which takes about a nanosecond a user and
 //! nothing more to understand.
 
-use crate::liu::{Liu, LiuEstimate, LiuFromPilot};
+use crate::LiuEstimate;
+use crate::liu::{Liu, LiuFromPilot};
 use crate::liu_lanes::{Group, in_groups};
 use crate::liu_walk::{LANES, Walk};
 use crate::piloted::Pilot;

@@ -1,7 +1,8 @@
 //! The sequential quantile over many replications, several of them side by side.
 
+use crate::LiuEstimate;
 use crate::Rescaled;
-use crate::liu::{Liu, LiuEstimate};
+use crate::liu::Liu;
 use crate::liu_walk::{LANES, Walk};
 use ldp_core::erased::{InLanes, Setting, replicate_tallies};
 use ldp_core::seed::{Purpose, Streams};

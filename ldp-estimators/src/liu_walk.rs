@@ -10,7 +10,7 @@
 //! 1.5 ns, of which the random word takes 0.3. Left to the compiler to decide for several lanes at once, reports took longer.
 
 use crate::brackets::{Brackets, FOLLOWED, Table};
-use crate::liu::{Liu, LiuState};
+use crate::liu::{Liu, LiuState, measured_from};
 use ldp_core::drive::falls_below;
 use ldp_core::erased::Setting;
 use ldp_core::error::require;
@@ -51,6 +51,8 @@ struct Group {
     path: [f64; TOGETHER],
     squares: [f64; TOGETHER],
     cross: [f64; TOGETHER],
+    before: [f64; TOGETHER],
+    swing: [f64; TOGETHER],
     /// The positions as [`Brackets`] follow them.
     places: [i64; TOGETHER],
 }
@@ -104,7 +106,11 @@ impl<'a> Walk<'a> {
         let mut turns = [Turn::default(); FOLLOWED];
         let mut steps = [0.0; FOLLOWED];
         let mut answered = 0;
+        let from = measured_from(users);
         while answered < users {
+            if answered == from {
+                groups.iter_mut().for_each(Group::measured);
+            }
             let rounds = (users - answered).min(FOLLOWED as u64) as usize;
             let (words, turns, steps) = (&mut words[..rounds], &mut turns[..rounds], &mut steps[..rounds]);
             draw(words);
@@ -217,15 +223,23 @@ impl Group {
     fn advance(&mut self, reports: &[i64; TOGETHER], turn: &Turn) {
         for (lane, &report) in reports.iter().enumerate() {
             self.position[lane] += turn.moved(report);
-            self.path[lane] += self.position[lane] - self.start[lane];
+            let away = self.position[lane] - self.start[lane];
+            self.path[lane] += away;
             self.squares[lane] += self.path[lane] * self.path[lane];
             self.cross[lane] += turn.number * self.path[lane];
+            self.swing[lane] += away * away;
         }
     }
 
+    /// [`LiuState::measured`], for all lanes at once.
+    fn measured(&mut self) {
+        (self.before, self.swing) = (self.path, [0.0; TOGETHER]);
+    }
+
     fn state(&self, lane: usize, answered: u64) -> LiuState {
-        let Self { position, path, squares, cross, .. } = self;
+        let Self { position, path, squares, cross, before, swing, .. } = self;
         let (position, path, squares, cross) = (position[lane], path[lane], squares[lane], cross[lane]);
-        LiuState { left: 0, answered, position, path, squares, cross }
+        let (since, before, swing) = (measured_from(answered), before[lane], swing[lane]);
+        LiuState { left: 0, answered, position, path, squares, cross, since, before, swing }
     }
 }

@@ -12,8 +12,8 @@ use std::f64::consts::PI;
 ///
 /// `first_stage` users answer at the start θ₀ and give θ̃; the others answer at θ̃ and give θ̂, falling back to θ̃.
 ///
-/// - n·MSE → $V = \frac{\pi}{2}\tau^{-2}$ when $n_1 \to \infty$ and $n_1/n \to 0$: for ε ≤ 1.048 nothing ε-private
-///   does better (Theorems 1 and 2 of [KS25]).
+/// - n·MSE → $V = \frac{\pi}{2}\tau^{-2}$ when $n_1 \to \infty$ and $n_1/n \to 0$: for ε ≤ 1.048 no regular
+///   ε-private estimator does better asymptotically (Theorems 1 and 2 of [KS25]).
 /// - Rounds: 2. Questions: [`Sign`].
 ///
 /// For σ ≠ 1 wrap it in [`Rescaled`](crate::Rescaled). A running example opens the crate's documentation.

@@ -34,7 +34,7 @@ fn lanes_are_the_plain_protocol_to_the_bit() {
     let (gaussian, narrow) = (Gaussian::new(1.0).unwrap(), Gaussian::new(0.3).unwrap());
     let (laplace, student) = (Laplace::new(2.0).unwrap(), StudentT::new(3.0, 1.0).unwrap());
     let spike = Gaussian::new(1e-4).unwrap();
-    let cases: [(&dyn AnyModel, f64, Liu, f64, u64); 17] = [
+    let cases: [(&dyn AnyModel, f64, Liu, f64, u64); 20] = [
         (&gaussian, 0.5, liu(1.0, 0.0), 1.0, 3000),
         (&gaussian, 0.5, liu(1.0, 0.0), 1.0, 1),
         (&gaussian, -300.0, liu(0.2, 4.0), 1.0, 1500),
@@ -46,6 +46,10 @@ fn lanes_are_the_plain_protocol_to_the_bit() {
         (&student, 0.0, liu(1e-3, 0.1), 1.0, 2000),
         (&Poisson, 2.5, liu(1.0, 2.0), 1.0, 4000),
         (&gaussian, 0.1, liu(1.0, 0.0).batch(10).unwrap(), 1.0, 1005),
+        // Longer steps, of a guessed unit, and a batch across the end of the first quarter.
+        (&gaussian, 0.5, liu(1.0, 1.0).quantile(0.99).unwrap().guessed_scale(), 3.0, 3000),
+        (&narrow, 0.5, liu(4.0, 0.0).quantile(1e-9).unwrap(), 1e-3, 3000),
+        (&gaussian, 0.1, liu(1.0, 0.0).quantile(0.9).unwrap().batch(150).unwrap(), 1.0, 1005),
         // Walks that leave where values are, and a table that is much too coarse, or has no width at all.
         (&gaussian, 0.0, liu(1e-6, 3.4), 1.0, 20_000),
         (&spike, 0.0, liu(1.0, 0.0), 1.0, 3000),

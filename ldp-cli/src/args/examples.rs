@@ -25,7 +25,8 @@ pub const SIMULATE_EXAMPLES: &str = "Examples:
   ldp simulate --estimator three-stage:low=0,high=128 --theta 84.5 --users 2e5 --epsilon 1
 
 The unit of start and theta is that of the data. n*MSE comes with a 99 % interval over
-replications, which cannot know of events too rare to have been seen.";
+replications, which cannot know of events too rare to have been seen. The bound is the asymptotic
+one of regular estimators: with finitely many users, or from a perfect start, n*MSE may lie below.";
 
 /// Of `ldp risk`.
 pub const RISK_EXAMPLES: &str = "Examples:
@@ -58,8 +59,8 @@ pub const FISHER_EXAMPLES: &str = "Examples:
   ldp fisher --mechanism privunit:dimension=5 --epsilon 1
 
 The information is that of one report about the parameter; its reciprocal is the smallest
-n*MSE that estimators can reach with the mechanism. Vector mechanisms see as many independent
-Gaussian values as they have coordinates, and the information is that of one coordinate.";
+n*MSE that regular estimators can reach with the mechanism, asymptotically. Vector mechanisms see as
+many independent Gaussian values as they have coordinates, and the information is that of one coordinate.";
 
 /// Of `ldp optimal`.
 pub const OPTIMAL_EXAMPLES: &str = "Examples:

@@ -25,7 +25,7 @@ const NEAR: f64 = 0.05;
 pub struct Point {
     epsilon: f64,
     users: u64,
-    /// Its size.
+    /// Its size: the best between a third of the law and half of the users.
     best: u64,
     /// What the law says it is.
     law: f64,
@@ -40,6 +40,8 @@ pub struct Point {
     plateau: Plateau,
     /// n·MSE of one stage.
     one_stage: f64,
+    /// n·MSE with one user in the first stage: one stage in disguise.
+    of_one_user: f64,
 }
 
 /// The sizes that a simulation cannot tell from the best.
@@ -193,7 +195,8 @@ impl Found {
 
     /// The table for people.
     pub fn human(&self, settings: &Growth) -> String {
-        let header = ["ε", "users", "best", "law", "best / law", "n·MSE", "excess", "one stage", "plateau"];
+        let header =
+            ["ε", "users", "best", "law", "best / law", "n·MSE", "excess", "one stage", "first stage of 1", "plateau"];
         let mut table = report::table(&header);
         for point in &self.points {
             table.add_row([
@@ -205,11 +208,12 @@ impl Found {
                 significant(point.scaled_mse, 6),
                 report::percent(point.excess),
                 significant(point.one_stage, 6),
+                significant(point.of_one_user, 6),
                 point.plateau.text(),
             ]);
         }
         format!(
-            "{}\n{table}\nlaw: √(c·V₁·n); plateau: sizes that {} replications cannot tell from the best; excess: of n·MSE over \
+            "{}\n{table}\nbest: of all sizes from a third of the law to half of the users; law: √(c·V₁·n); plateau: sizes that {} replications cannot tell from the best; excess: of n·MSE over \
              its limit V; ≤, ≥: the plateau goes on beyond\n",
             settings.title,
             grouped(settings.plateau_replications.0)
@@ -234,6 +238,7 @@ impl Point {
             excess: found.scaled_mse / bound - 1.0,
             plateau: Plateau::new(found.plateau, found.first_stage, users),
             one_stage: found.one_stage,
+            of_one_user: found.of_one_user,
         })
     }
 }
@@ -321,7 +326,7 @@ mod tests {
     /// A row of the table in the page.
     fn row(point: &Point) -> String {
         format!(
-            "| {} | {:e} | {} | {:.1} | {:.3} | {:.4} | {:.4} | {} |",
+            "| {} | {:e} | {} | {:.1} | {:.3} | {:.4} | {:.4} | {:.4} | {} |",
             point.epsilon,
             point.users,
             point.best,
@@ -329,6 +334,7 @@ mod tests {
             point.ratio,
             point.scaled_mse,
             point.one_stage,
+            point.of_one_user,
             point.plateau.text()
         )
     }

@@ -33,7 +33,7 @@ impl<'m> Case<'m> {
         let protocol = registry::estimator(spec, Known::new(epsilon, built))?;
         built.model.check_theta(theta).with_context(|| format!("--theta {theta} for {}", built.spec))?;
         protocol.estimator.begin(users).with_context(|| format!("{} with --users {users}", protocol.spec))?;
-        Ok(Self::made(built, protocol, theta, users, epsilon))
+        Self::made(built, protocol, theta, users, epsilon)
     }
 
     /// The same of a point of a study, where there are no flags to name.
@@ -47,12 +47,18 @@ impl<'m> Case<'m> {
         let protocol = registry::build_estimator(spec, Known::new(epsilon, built))?;
         built.model.check_theta(theta).with_context(|| format!("theta {theta} for {}", built.spec))?;
         protocol.estimator.begin(users)?;
-        Ok(Self::made(built, protocol, theta, users, epsilon))
+        Self::made(built, protocol, theta, users, epsilon)
     }
 
-    fn made(built: &'m BuiltModel, protocol: BuiltEstimator, theta: f64, users: u64, epsilon: Epsilon) -> Self {
-        let truth = protocol.target.value(built, theta);
-        Self { built, protocol, theta, users, epsilon, truth }
+    fn made(
+        built: &'m BuiltModel,
+        protocol: BuiltEstimator,
+        theta: f64,
+        users: u64,
+        epsilon: Epsilon,
+    ) -> anyhow::Result<Self> {
+        let truth = protocol.target.value(built, theta)?;
+        Ok(Self { built, protocol, theta, users, epsilon, truth })
     }
 
     /// Says what is odd about it, but no reason to refuse.
@@ -103,7 +109,7 @@ impl<'m> Case<'m> {
             Target::Parameter | Target::Mean => {
                 Optimum::Unknown { reason: "the bound is that of theta, not of the mean" }
             }
-            Target::Vector | Target::VectorMean => {
+            Target::Vector | Target::VectorMean | Target::Directions(_) => {
                 Optimum::Unknown { reason: "the bound of a mean in several dimensions is not known" }
             }
             Target::Quantile(_) => Optimum::Unknown { reason: "the bound is that of the parameter, not of a quantile" },
@@ -111,10 +117,10 @@ impl<'m> Case<'m> {
     }
 }
 
-/// The fields of a record that compare with the best there can be.
+/// The fields of a record that compare with the best that regular estimators can be.
 #[derive(Serialize)]
 pub struct Bound {
-    /// 1 / sup I: what n·MSE tends to for the best protocol there can be.
+    /// 1 / sup I: asymptotically the n·MSE of no regular estimator is smaller.
     pub bound: Option<f64>,
     /// Why it is not known.
     pub bound_reason: Option<&'static str>,
@@ -137,7 +143,11 @@ impl Bound {
     /// The rows of a table for people.
     pub fn rows(&self, table: &mut Table) {
         let bound = self.bound.map_or_else(|| "unknown".into(), |bound| significant(bound, 5));
-        table.add_row(["bound", &bound, self.bound_reason.unwrap_or("1/sup I over all mechanisms at this epsilon")]);
+        table.add_row([
+            "bound",
+            &bound,
+            self.bound_reason.unwrap_or("1/sup I over all mechanisms: the limit for regular estimators"),
+        ]);
         let efficiency = self.efficiency.map_or_else(|| "unknown".into(), |value| significant(value, 4));
         table.add_row(["efficiency", &efficiency, "bound / n·MSE"]);
     }

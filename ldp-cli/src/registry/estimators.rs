@@ -10,7 +10,7 @@ use ldp_core::model::AnyModel;
 use ldp_estimators::{
     BitwisePilot, ClippedMean, ClippedMoments, ClippedMomentsUnknownVariance, DuchiRogers, Efficient, Joseph,
     JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Liu, Method, OneStage, Piloted, Rescaled,
-    ThreeStage, TwoStage, VectorGaussian, VectorMean,
+    ThreeStage, TwoStage, VectorGaussian, VectorMean, mean_direction,
 };
 use ldp_mechanisms::{Duchi, DuchiL2, DuchiLinf, Hybrid, Laplace, Piecewise, PrivUnitG, ProjUnit, Range, Staircase};
 use std::sync::Arc;
@@ -48,16 +48,20 @@ pub enum Target {
     Vector,
     /// The mean of each of several coordinates.
     VectorMean,
+    /// The mean of each of so many coordinates of the direction x/|x|.
+    Directions(usize),
 }
 
 impl Target {
     /// Its value under a model at `theta`.
-    pub fn value(self, built: &BuiltModel, theta: f64) -> f64 {
-        match self {
+    pub fn value(self, built: &BuiltModel, theta: f64) -> anyhow::Result<f64> {
+        Ok(match self {
             Self::Parameter | Self::Vector => theta,
             Self::Mean | Self::VectorMean => (built.mean)(theta),
             Self::Quantile(level) => built.model.quantile(theta, level),
-        }
+            Self::Directions(dimension) => mean_direction(&*built.model, theta, dimension)
+                .with_context(|| format!("the mean of x/|x| under {}", built.spec))?,
+        })
     }
 
     /// In a word, for records.
@@ -68,6 +72,7 @@ impl Target {
             Self::Quantile(_) => "quantile",
             Self::Vector => "theta of every coordinate",
             Self::VectorMean => "mean of every coordinate",
+            Self::Directions(_) => "mean of x/|x|, every coordinate",
         }
     }
 }
@@ -239,10 +244,16 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
     },
     Entry {
         name: "liu",
-        summary: "median or quantile, one step per user (Liu et al. 2023); its interval covers too little below about \
-                  200,000 users: at epsilon 1, of 95 % intervals 91 % cover at 10,000 users from a perfect start",
+        summary: "median or quantile, one step per user (Liu et al. 2023); its interval is widened, or there is none, where \
+                  the path of its guesses has not settled",
         keys: &[
             START,
+            Key {
+                name: "scale",
+                default: "auto",
+                help: "the unit of the steps: about the spread of the values, better too large than too small; auto: the \
+                       sigma or scale of the model, taken to be known",
+            },
             Key { name: "quantile", default: "0.5", help: "the level of the quantile" },
             Key { name: "batch", default: "1", help: "users per round; best below about 100" },
             PILOT_OR_NONE,
@@ -253,9 +264,12 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         ],
         build: |values, known| {
             let level = values.number("quantile")?;
-            let unit = Liu::new(known.epsilon, values.number("start")? / known.sigma)?;
+            let told = values.number_or_auto("scale")?;
+            let scale = told.unwrap_or(known.sigma);
+            require(scale > 0.0, "scale", "positive", scale)?;
+            let unit = Liu::new(known.epsilon, values.number("start")? / scale)?;
             let unit = unit.quantile(level)?.batch(values.count("batch")?)?;
-            let main = Rescaled::new(unit, known.sigma)?;
+            let main = Rescaled::new(if told.is_some() { unit.guessed_scale() } else { unit }, scale)?;
             let estimator = match values.share_or_none("pilot")? {
                 None => erase_in_lanes(main),
                 Some(_) => erase_in_lanes(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main)),
@@ -347,9 +361,10 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 _ => erase_vectors(VectorMean::new(DuchiLinf::new(epsilon, dimension, radius)?), dimension),
             };
             let directions = values.word("mechanism", &["privunit", "projunit"]).is_ok();
-            let warning =
-                directions.then_some("privunit and projunit see directions: their mean is that of x/|x|, not of x");
-            Ok(BuiltEstimator { gaussian: false, target: Target::VectorMean, warning, ..gaussian(estimator)? })
+            let warning = directions
+                .then_some("privunit and projunit see directions: what is estimated is the mean of x/|x|, not of x");
+            let target = if directions { Target::Directions(dimension) } else { Target::VectorMean };
+            Ok(BuiltEstimator { gaussian: false, target, warning, ..gaussian(estimator)? })
         },
     },
     Entry {
@@ -426,9 +441,13 @@ mod tests {
             // 0 with probability .2, else 1, 2, 3 alike.
             ("categorical:size=4", Target::Mean, 0.2, 1.6),
             ("poisson", Target::VectorMean, 2.5, 2.5),
+            // On the line the direction is the sign: 2 Φ(1/2) - 1.
+            ("gaussian:sigma=2", Target::Directions(1), 1.0, 0.382_924_922_548_026),
+            // ψ₃(√3)/√3.
+            ("gaussian", Target::Directions(3), 1.0, ldp_estimators::psi::mean_length(3, 3f64.sqrt()) / 3f64.sqrt()),
         ] {
             let built = model(&spec.parse().unwrap()).unwrap();
-            let found = target.value(&built, theta);
+            let found = target.value(&built, theta).unwrap();
             assert!((found - expected).abs() < 1e-12, "{spec} {target:?}: {found}");
         }
     }

@@ -5,6 +5,9 @@ use crate::nearest::nearest;
 use ldp_estimators::Share;
 use std::fmt;
 
+/// A key and value that names leave out: the random streams of studies are found under names that are older than this key.
+const UNNAMED: (&str, &str) = ("scale", "auto");
+
 /// Every key of an entry with its value, given or default.
 pub struct Values {
     name: &'static str,
@@ -119,7 +122,8 @@ impl Values {
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
-        for (index, (key, value)) in self.pairs.iter().enumerate() {
+        let named = self.pairs.iter().filter(|(key, value)| (*key, value.as_str()) != UNNAMED);
+        for (index, (key, value)) in named.enumerate() {
             write!(f, "{}{key}={value}", if index == 0 { ':' } else { ',' })?;
         }
         Ok(())

@@ -112,7 +112,7 @@ impl From<Division> for Scale {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Line {
-    /// What no private protocol beats asymptotically.
+    /// What no regular private estimator beats asymptotically.
     Bound,
     /// The asymptotic variance of one sign stage, a distance from the mean.
     OneStage,

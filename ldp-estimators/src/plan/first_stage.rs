@@ -85,7 +85,7 @@ pub fn first_stage_law(epsilon: Epsilon, users: u64, distances: &Distances) -> R
 /// The best size of a first stage, and what it brings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BestFirstStage {
-    /// Its size.
+    /// Its size: the best between a third of the law and half of the users.
     pub first_stage: u64,
     /// n·MSE with it, for σ = 1.
     pub scaled_mse: f64,
@@ -94,6 +94,10 @@ pub struct BestFirstStage {
     pub plateau: [u64; 2],
     /// n·MSE of one stage with all users, for σ = 1. With few users and a good start it may be smaller.
     pub one_stage: f64,
+    /// n·MSE with one user in the first stage, for σ = 1. His report explains no mean and the start stays: one stage with a
+    /// user less, and where that is smaller than [`scaled_mse`](Self::scaled_mse) the smallest of all two-stage protocols is
+    /// this.
+    pub of_one_user: f64,
 }
 
 /// Finds the first stage with the smallest mean squared error, by exact sums.
@@ -103,8 +107,9 @@ pub struct BestFirstStage {
 /// third of the [law](first_stage_law) upwards, and then every size within 15 % of the lowest; with more than 300,000 users
 /// ripples are below rounding, and the minimum is that of a smooth curve, to about one part in 10⁴.
 ///
-/// Sizes are between a third of the law and half of the users. Below, a first stage of a few users hardly ever moves the
-/// threshold, and above, the second stage is an afterthought: either is one stage in disguise.
+/// Only sizes between a third of the law and half of the users are looked at. Below, a first stage of a few users hardly ever
+/// moves the threshold, and above, the second stage is an afterthought: either is one stage in disguise. With few users that is
+/// better than the best of these sizes; [`of_one_user`](BestFirstStage::of_one_user) says so.
 ///
 /// ```
 /// use ldp_core::Epsilon;
@@ -141,7 +146,8 @@ pub fn best_first_stage(epsilon: Epsilon, users: u64, distances: &Distances) -> 
         curve.smooth_minimum(near, &mut known)?
     };
     let plateau = curve.plateau(first_stage, value, &mut known)?;
-    Ok(BestFirstStage { first_stage, scaled_mse: value.mse, plateau, one_stage: curve.one_stage()? })
+    let (scaled_mse, one_stage, of_one_user) = (value.mse, curve.one_stage()?, curve.at(1)?.mse);
+    Ok(BestFirstStage { first_stage, scaled_mse, plateau, one_stage, of_one_user })
 }
 
 fn lowest(known: &BTreeMap<u64, Value>) -> Option<(u64, Value)> {
