@@ -66,7 +66,7 @@ impl Output {
     pub fn figure(self, svg: &str) -> anyhow::Result<()> {
         if self.path.extension().is_some_and(|end| end.eq_ignore_ascii_case("png")) {
             let drawn = |error: PngError| anyhow::Error::new(error).context(self.place());
-            let bytes = plot::png_of_any_height(svg).map_err(drawn)?;
+            let bytes = plot::png(svg, plot::SCALE).map_err(drawn)?;
             return self.bytes(&bytes);
         }
         self.bytes(svg.as_bytes())
@@ -80,7 +80,7 @@ impl Output {
         if !self.overwrite {
             check_same(&self.path, content).with_context(place)?;
         }
-        write_whole(&self.path, true, |out| out.write_all(content)).map_err(OutputError).with_context(place)
+        write_whole(&self.path, |out| out.write_all(content)).map_err(OutputError).with_context(place)
     }
 
     fn place(&self) -> String {
@@ -117,11 +117,7 @@ fn parent(path: &Path) -> &Path {
 
 /// Writes a file so that it is there as a whole or not at all: under another name in the same folder, and renamed when it
 /// is on disk. One that is there keeps its permissions.
-pub fn write_whole(
-    path: &Path,
-    replace: bool,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let path = target(path);
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -141,8 +137,7 @@ pub fn write_whole(
     out.flush()?;
     drop(out);
     file.as_file().sync_all()?;
-    let kept = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
-    kept.map(drop).map_err(|error| error.error)
+    file.persist(&path).map(drop).map_err(|error| error.error)
 }
 
 /// A folder for results, made before the work begins. If it comes to nothing, a folder that was not there before is taken
@@ -172,7 +167,7 @@ impl Folder {
             check_same(&self.path.join(name), content).with_context(|| place(name))?;
         }
         for (name, content) in files {
-            let written = write_whole(&self.path.join(name), true, |out| out.write_all(content));
+            let written = write_whole(&self.path.join(name), |out| out.write_all(content));
             written.map_err(OutputError).with_context(|| place(name))?;
         }
         Ok(())
@@ -237,7 +232,10 @@ mod tests {
         put("new 1", false).unwrap();
         // The same again is no loss; something else is.
         put("new 1", false).unwrap();
-        assert!(format!("{:#}", put("new 2", false).unwrap_err()).contains("figure.svg: the file is there already and holds"));
+        assert!(
+            format!("{:#}", put("new 2", false).unwrap_err())
+                .contains("figure.svg: the file is there already and holds")
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), "new 1");
         put("new 2", true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new 2");
@@ -256,7 +254,7 @@ mod tests {
         let path = folder.path().join("data.csv");
         for before in [None, Some("before")] {
             before.map_or(Ok(()), |text| fs::write(&path, text)).unwrap();
-            let torn = write_whole(&path, true, |out| {
+            let torn = write_whole(&path, |out| {
                 out.write_all(&[b'x'; 100_000])?;
                 Err(io::ErrorKind::StorageFull.into())
             });
@@ -264,8 +262,6 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), before);
             assert_eq!(names(folder.path()).len(), usize::from(before.is_some()));
         }
-        assert!(write_whole(&path, false, |out| out.write_all(b"after")).is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "before");
     }
 
     #[cfg(unix)]
@@ -274,14 +270,14 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("file"), folder.path().join("link"));
-        write_whole(&path, true, |out| out.write_all(b"1")).unwrap();
+        write_whole(&path, |out| out.write_all(b"1")).unwrap();
         let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         let plain = folder.path().join("plain");
         fs::write(&plain, "").unwrap();
         assert_eq!(mode(), fs::metadata(&plain).unwrap().permissions().mode() & 0o777);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&path, &link).unwrap();
-        write_whole(&link, true, |out| out.write_all(b"2")).unwrap();
+        write_whole(&link, |out| out.write_all(b"2")).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode()), ("2", 0o640));
         // A link to nowhere is something, too.

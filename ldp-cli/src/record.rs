@@ -254,10 +254,12 @@ impl Record {
         })
     }
 
-    /// The digest of what was found: every point and every one that was left out, a line each.
+    /// The digest of what was found: of which study, in which part of it, every point and every one that was left out, a line
+    /// each.
     fn digest(&self) -> anyhow::Result<String> {
         let points = self.points.iter().map(serde_json::to_string);
-        let mut hasher = Sha256::new();
+        let part = self.shard.map_or_else(|| "whole".into(), |shard| shard.to_string());
+        let mut hasher = Sha256::new().chain_update(format!("{}\n{part}\n", self.fingerprint));
         for line in points.chain(self.skipped.iter().map(serde_json::to_string)) {
             hasher.update(line?);
             hasher.update("\n");

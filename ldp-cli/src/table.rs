@@ -44,7 +44,12 @@ fn wide(text: &str) -> usize {
 impl Table {
     /// One with these names of columns, or without names.
     pub fn new(header: &[&str]) -> Self {
-        Self { header: header.iter().map(|name| (*name).to_owned()).collect(), rows: Vec::new(), width: columns(), whole: false }
+        Self {
+            header: header.iter().map(|name| (*name).to_owned()).collect(),
+            rows: Vec::new(),
+            width: columns(),
+            whole: false,
+        }
     }
 
     /// The same with specs in one piece, at the price of lines that may be longer than the terminal is wide.
@@ -203,8 +208,13 @@ mod tests {
             let text = table(width).to_string();
             assert!(text.lines().all(|line| wide(line) <= width), "{width}:\n{text}");
             // Every part of the spec is in one piece.
-            for part in ["three-stage:", "low=0,", "high=128,", "pilot=15000,", "first-stage=700", "200,000", "estimator"] {
-                assert!(text.contains(part) || (part == "estimator" && !text.contains('┌')), "{part} at {width}:\n{text}");
+            for part in
+                ["three-stage:", "low=0,", "high=128,", "pilot=15000,", "first-stage=700", "200,000", "estimator"]
+            {
+                assert!(
+                    text.contains(part) || (part == "estimator" && !text.contains('┌')),
+                    "{part} at {width}:\n{text}"
+                );
             }
             // A frame is straight.
             if text.starts_with('┌') {
@@ -220,7 +230,10 @@ mod tests {
         let mut many = Table { width: 40, ..Table::new(&["estimator", "a", "b", "c", "d", "e", "f", "g"]) };
         many.add_row([SPEC, "123456789", "123456789", "123456789", "1", "", "7", "8"]);
         let text = many.to_string();
-        assert!(text.starts_with("three-stage:low=0,high=128,pilot=15000,\nfirst-stage=700\n  a: 123456789\n"), "{text}");
+        assert!(
+            text.starts_with("three-stage:low=0,high=128,pilot=15000,\nfirst-stage=700\n  a: 123456789\n"),
+            "{text}"
+        );
         assert!(text.ends_with("  d: 1\n  f: 7\n  g: 8"), "{text}");
     }
 

@@ -279,24 +279,26 @@ fn a_file_that_cannot_be_opened_is_named_with_the_reason() {
 fn a_bad_cell_is_named_by_file_line_and_column() {
     each(
         &[
-            ("nan", "found \"nan\""),
-            ("NaN", "found \"NaN\""),
-            ("inf", "found \"inf\""),
-            ("-inf", "found \"-inf\""),
-            ("1e999", "found \"1e999\""),
-            ("", "found an empty cell"),
-            ("  ", "found an empty cell"),
-            ("abc", "found \"abc\""),
-            ("1.2.3", "found \"1.2.3\""),
-            ("0x10", "found \"0x10\""),
-            ("\"1,5\"", "found \"1,5\""),
-            ("\u{1b}[31mred", "found \"\\u{1b}[31mred\""),
+            ("nan", "something else"),
+            ("NaN", "something else"),
+            ("inf", "something else"),
+            ("-inf", "something else"),
+            ("1e999", "something else"),
+            ("", "an empty cell"),
+            ("  ", "an empty cell"),
+            ("abc", "something else"),
+            ("1.2.3", "something else"),
+            ("0x10", "something else"),
+            ("\"1,5\"", "something else (--skip-invalid skips such rows); numbers are read with a decimal point"),
+            ("\u{1b}[31mred", "something else"),
         ],
         |(cell, found)| {
             let content = format!("id,x\n1,0.5\n2,1.5\n3,{cell}\n4,2\n");
-            refused("data.csv", content.as_bytes(), "--column x")
-                .saying("data.csv: line 4, column \"x\": expected a finite number")
-                .saying(found);
+            let ran = refused("data.csv", content.as_bytes(), "--column x")
+                .saying(&format!("data.csv: line 4, column \"x\": expected a finite number, found {found}"));
+            // Standard error is a pipe here, which may lead to a log: what the cell holds is not in it.
+            let shown = cell.trim().trim_matches('"');
+            assert!(shown.len() < 3 || shown == "inf" || !ran.stderr.contains(shown), "{ran:#?}");
         },
     );
 }
@@ -357,7 +359,7 @@ fn standard_input_has_a_name() {
     run()
         .fed("1\n2\nthree\n")
         .must_be_refused()
-        .saying("standard input: line 3: expected a finite number, found \"three\"");
+        .saying("standard input: line 3: expected a finite number, found something else");
 }
 
 #[cfg(feature = "parquet")]
@@ -384,7 +386,8 @@ fn a_parquet_file_cut_anywhere_is_refused() {
 #[test]
 fn a_bad_parquet_cell_or_column_is_named() {
     let bytes = parquet(&[0.5, 1.5, f64::NAN]);
-    refused("a.parquet", &bytes, "").saying("a.parquet: row 3, column \"x\": expected a finite number, found NaN");
+    refused("a.parquet", &bytes, "")
+        .saying("a.parquet: row 3, column \"x\": expected a finite number, found one that is not finite");
     refused("a.parquet", &bytes, "--column y").saying("no column \"y\", available: \"x\"");
     let bytes = parquet(&[]);
     refused("a.parquet", &bytes, "").saying("expected at least one row of data, found none");

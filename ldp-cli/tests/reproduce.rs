@@ -43,9 +43,14 @@ fn the_folder_is_looked_at_before_the_work() {
     reproduce().on(&file).must_be_refused().saying("taken: this is not a folder");
     assert_eq!(fs::read_to_string(&file).unwrap(), "what was there before");
     reproduce().on(file.join("below")).ends_at_once().failed_with(1).saying("cannot write the output");
-    // One of the files cannot be opened: the others are taken away again.
+    // Something else is there under one of the names.
     let out = folder.path("results");
     fs::create_dir_all(out.join("curve.svg")).unwrap();
-    reproduce().on(&out).ends_at_once().failed_with(1).saying("curve.svg");
+    reproduce().on(&out).must_be_refused().saying("curve.svg is there already, and not from this study");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
+    let other = folder.path("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("record.json"), "{\"command\": \"compare\"}").unwrap();
+    reproduce().on(&other).must_be_refused().saying("record.json is there already");
+    assert_eq!(fs::read_to_string(other.join("record.json")).unwrap(), "{\"command\": \"compare\"}");
 }

@@ -60,7 +60,6 @@ fn the_record_has_every_field_it_promises() {
     for field in ["coverage", "fallbacks"] {
         assert!((0.0..=1.0).contains(&number(&record, field)), "{field}");
     }
-    assert!(number(&record, "seconds") >= 0.0);
     for kind in ["exact", "wald"] {
         let entry = interval(&record, kind);
         for field in ["coverage", "missing", "infinite"] {
@@ -234,10 +233,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     for size in ["--users 10000 --replications 20000", "--fidelity users --users 3000 --replications 500"] {
         let bytes = |more: &str| {
             let run = format!("simulate --estimator two-stage --theta 0.5 --epsilon 1 --format json {size} {more}");
-            let text = ldp(&run).succeeds().stdout;
-            let timed = text.lines().filter(|line| line.contains("\"seconds\"")).count();
-            assert_eq!(timed, 1, "{text}");
-            text.lines().filter(|line| !line.contains("\"seconds\"")).collect::<Vec<_>>().join("\n")
+            ldp(&run).succeeds().stdout
         };
         let one = bytes("--seed 11 --threads 1");
         assert_eq!(one, bytes("--seed 11 --threads 2"), "{size}");

@@ -355,10 +355,7 @@ fn human(record: &Record, dominant: Part, rounds: u32) -> String {
         "average" => "To check it, at the mean where it promises least (less than the average):",
         _ => "To check the promise:",
     };
-    text + &format!(
-        "\nTo run it:\n{}\n{check}\n{}\n",
-        record.command_line, record.check_line
-    )
+    text + &format!("\nTo run it:\n{}\n{check}\n{}\n", record.command_line, record.check_line)
 }
 
 fn others(alternatives: &[AlternativeRecord]) -> Table {

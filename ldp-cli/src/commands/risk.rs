@@ -95,7 +95,8 @@ pub fn run(common: &Common, args: &Risk) -> anyhow::Result<()> {
     check_countable(&case)?;
     let kind = choose_interval(&*case.protocol.estimator, args.interval.interval)?;
     let atoms = args.atoms.as_ref();
-    let atoms = atoms.map(|path| Output::open("--atoms", path, common.overwrite, &[b"value,probability\n"])).transpose()?;
+    let atoms =
+        atoms.map(|path| Output::open("--atoms", path, common.overwrite, &[b"value,probability\n"])).transpose()?;
     case.warn(common.quiet);
 
     let setting = case.setting(common.seed.unwrap_or(SEED), Fidelity::Tally);

@@ -19,7 +19,11 @@ const UTF_16: &str = "text in UTF-16";
 /// By how they begin.
 const FOREIGN: [Foreign; 13] = [
     Foreign { begins: b"\x1f\x8b", what: "compressed by gzip", hint: ZCAT },
-    Foreign { begins: b"PK\x03\x04", what: "a ZIP archive or an Excel workbook", hint: "unpack it, or export it as CSV" },
+    Foreign {
+        begins: b"PK\x03\x04",
+        what: "a ZIP archive or an Excel workbook",
+        hint: "unpack it, or export it as CSV",
+    },
     Foreign { begins: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", what: "an Excel workbook", hint: EXPORT },
     Foreign { begins: b"PAR1\x15", what: "a Parquet file", hint: "--layout parquet reads it" },
     Foreign { begins: b"ARROW1\0\0", what: "an Arrow file", hint: "write it as Parquet or CSV" },
@@ -81,7 +85,9 @@ fn separators(layout: Layout, first_line: &[u8]) -> Option<&'static str> {
     let line = first_line.trim_ascii();
     let has = |byte: u8| line.contains(&byte);
     match layout {
-        Layout::Csv | Layout::Tsv | Layout::Lines if has(b';') && !(has(b',') && layout == Layout::Csv && !halves(line)) => {
+        Layout::Csv | Layout::Tsv | Layout::Lines
+            if has(b';') && !(has(b',') && layout == Layout::Csv && !halves(line)) =>
+        {
             Some("the cells look separated by semicolons: --layout semicolon reads them")
         }
         Layout::Csv | Layout::Semicolon | Layout::Lines if has(b'\t') => {
@@ -144,7 +150,8 @@ mod tests {
 
     #[test]
     fn separators_are_guessed_from_the_first_line() {
-        let hint = |layout, line: &str| separators(layout, line.as_bytes()).map(|hint| hint.split(": ").last().unwrap());
+        let hint =
+            |layout, line: &str| separators(layout, line.as_bytes()).map(|hint| hint.split(": ").last().unwrap());
         let (semicolon, tabs, commas) =
             ("--layout semicolon reads them", "--layout tsv reads them", "--layout csv reads them");
         assert_eq!(hint(Layout::Csv, "id;height"), Some(semicolon));
@@ -165,7 +172,9 @@ mod tests {
         for name in ["height", " Höhe ", "\"height\"", "x1", "e", "\u{feff}x", "nanometres", "information"] {
             assert!(is_name(name.as_bytes()), "{name}");
         }
-        for value in ["", "1", "-2.5", "1e3", "nan", "NA", "n/a", "NULL", "none", "inf", "-inf", "# x", "?", "-", "0x10"] {
+        for value in
+            ["", "1", "-2.5", "1e3", "nan", "NA", "n/a", "NULL", "none", "inf", "-inf", "# x", "?", "-", "0x10"]
+        {
             assert!(!is_name(value.as_bytes()), "{value}");
         }
     }

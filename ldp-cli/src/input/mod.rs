@@ -54,12 +54,12 @@ pub enum Layout {
     Csv,
     /// The same with tabs
     Tsv,
-    /// The same with semicolons
-    Semicolon,
     /// One number a line, no header
     Lines,
     /// Apache Parquet
     Parquet,
+    /// Cells separated by semicolons, quoted as in CSV
+    Semicolon,
 }
 
 /// What to read, and how to treat what is not a number.
@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn the_layout_follows_the_extension_then_the_first_line() {
-        let layout = |name: &str, bytes: &'static [u8], column| Source::stream(name, bytes).unwrap().layout(column, true);
+        let layout =
+            |name: &str, bytes: &'static [u8], column| Source::stream(name, bytes).unwrap().layout(column, true);
         assert_eq!(layout("a.csv", b"1\n2\n", false), Layout::Csv);
         assert_eq!(layout("a.CSV", b"1\n2\n", false), Layout::Csv);
         assert_eq!(layout("a.tsv", b"1\n2\n", false), Layout::Tsv);

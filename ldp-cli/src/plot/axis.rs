@@ -268,7 +268,10 @@ mod tests {
         for (from, to) in every().flat_map(|from| every().map(move |to| (from, to))) {
             for scale in [Scale::Linear, Scale::Log] {
                 let axis = Axis::new("", scale, [from, to].into_iter());
-                assert!(axis.low <= axis.high && axis.low.is_finite() && axis.high.is_finite(), "{from} {to}: {axis:?}");
+                assert!(
+                    axis.low <= axis.high && axis.low.is_finite() && axis.high.is_finite(),
+                    "{from} {to}: {axis:?}"
+                );
                 for most in [1, 6, 8] {
                     let (ticks, between) = (axis.ticks(most), axis.between(most));
                     assert!(ticks.len() <= 30 && between.len() <= 400, "{from} to {to}: {} ticks", ticks.len());

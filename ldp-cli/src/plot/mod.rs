@@ -17,9 +17,7 @@ mod text;
 pub use axis::{Axis, Scale};
 pub use band::Band;
 pub use labels::Mark;
-#[cfg(test)]
-pub use png::{SCALE, png};
-pub use png::{PngError, TALLEST, png_of_any_height, too_tall};
+pub use png::{PngError, SCALE, TALLEST, png};
 pub use stack::panels;
 
 use std::fmt::Write;

@@ -47,19 +47,8 @@ pub fn png(svg: &str, scale: f64) -> Result<Vec<u8>, PngError> {
     picture.encode_png().map_err(|error| PngError::Encode(error.to_string()))
 }
 
-/// The tallest chart that can be drawn, with one pixel per unit.
-pub const TALLEST: f64 = MOST as f64;
-
-/// Whether a chart of this height cannot be drawn.
-pub fn too_tall(height: f64) -> bool {
-    !(height <= TALLEST)
-}
-
-/// Draws SVG text with [`SCALE`] pixels per unit, or with fewer where the picture would be too tall.
-pub fn png_of_any_height(svg: &str) -> Result<Vec<u8>, PngError> {
-    let height = f64::from(Tree::from_str(svg, &options())?.size().height());
-    png(svg, if too_tall(height) { SCALE } else { SCALE.min(TALLEST / height) })
-}
+/// The tallest chart that can be drawn in files.
+pub const TALLEST: f64 = MOST as f64 / SCALE;
 
 fn pixels(svg: &str, scale: f64) -> Result<Pixmap, PngError> {
     if !(scale > 0.0 && scale.is_finite()) {
@@ -161,20 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tall_picture_has_fewer_pixels_per_unit() {
+    fn what_is_not_too_tall_is_drawn() {
         let of = |height: f64| {
             let svg = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"540\" height=\"{height}\"/>");
-            png_of_any_height(&svg).map(|bytes| size(&bytes))
+            png(&svg, SCALE).map(|bytes| size(&bytes))
         };
-        assert_eq!(of(300.0).unwrap(), (2160, 1200));
-        assert_eq!(of(4096.0).unwrap(), (2160, 16384));
-        assert_eq!(of(8192.0).unwrap(), (1080, 16384));
-        for height in [4097.0, 5000.5, 7777.0, 12_345.6, TALLEST] {
-            let (width, tall) = of(height).unwrap();
-            assert!(width >= 540 && tall == 16384, "{height}: {width} by {tall}");
-        }
-        assert!(too_tall(16385.0) && too_tall(f64::NAN) && !too_tall(TALLEST));
-        assert!(matches!(of(16385.0), Err(PngError::Size { .. })));
+        assert_eq!(of(TALLEST).unwrap(), (2160, 16384));
+        assert!(matches!(of(TALLEST + 1.0), Err(PngError::Size { .. })));
     }
 
     #[test]

@@ -72,7 +72,9 @@ fn plainly(wanted: &str) -> Cow<'_, str> {
         "a sequence" => "a list".into(),
         "a map" => "a table".into(),
         _ if wanted.starts_with("struct ") => "a table".into(),
-        _ if wanted.starts_with("an array of length ") => wanted.replacen("an array of length ", "a list of ", 1).into(),
+        _ if wanted.starts_with("an array of length ") => {
+            wanted.replacen("an array of length ", "a list of ", 1).into()
+        }
         _ => wanted.into(),
     }
 }
@@ -100,7 +102,9 @@ fn of_syntax(message: &str) -> Cow<'_, str> {
         "unclosed table" => "a ']' is missing".into(),
         "unclosed array" => "a ']' is missing at the end of the list".into(),
         "missing comma between array elements" => "a comma or a ']' is missing in the list above".into(),
-        "invalid basic string" | "invalid literal string" => "a text does not end in a quote, or has a bad escape".into(),
+        "invalid basic string" | "invalid literal string" => {
+            "a text does not end in a quote, or has a bad escape".into()
+        }
         "unexpected key or value" => "there is something after the value".into(),
         "unquoted keys cannot be empty" => "a key is missing before '='".into(),
         _ => what.replace('`', "'").into(),
@@ -136,10 +140,22 @@ mod tests {
             ("\"users\"", "\"users\"\ny_range = [1]", "line 13: expected a list of 2, not of 1"),
             ("\"users\"", "\"users\"\ny_range = [1, 2, 3]", "line 13: expected a list of 2, not of 3"),
             ("\"users\"", "\"users\"\nby = \"users\"", "line 13: expected a list, not the text \"users\""),
-            ("\"users\"", "\"users\"\nlines = [\"bond\"]", "line 13: 'bond' (did you mean 'bound'?) is none of bound, one-stage"),
-            ("comparison", "comparision", "line 1: 'comparision' (did you mean 'comparison'?) is none of first-stage-growth"),
+            (
+                "\"users\"",
+                "\"users\"\nlines = [\"bond\"]",
+                "line 13: 'bond' (did you mean 'bound'?) is none of bound, one-stage",
+            ),
+            (
+                "comparison",
+                "comparision",
+                "line 1: 'comparision' (did you mean 'comparison'?) is none of first-stage-growth",
+            ),
             ("\"comparison\"", "3", "line 1: expected a text in quotes"),
-            ("seed = 1", "sede = 1", "line 3: there is no key 'sede' (did you mean 'seed'?); the keys here are kind, title"),
+            (
+                "seed = 1",
+                "sede = 1",
+                "line 3: there is no key 'sede' (did you mean 'seed'?); the keys here are kind, title",
+            ),
             ("seed = 1", "seed = 1,", "line 3: this is not TOML, there is something after the value: «seed = 1,»"),
             ("seed = 1", "= 1", "line 3: this is not TOML, a key is missing before '=': «= 1»"),
         ] {

@@ -1,7 +1,6 @@
 //! The folder of a study: what is done is on disk at once, and what is finished replaces what was there in one step.
 
 use crate::exit::OutputError;
-use crate::output::write_whole;
 use crate::record::{COMMAND, Point, Record, SCHEMA, Shard, digest};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
@@ -247,12 +246,18 @@ pub fn make(folder: &Path) -> anyhow::Result<()> {
     probed.with_context(|| format!("{}: the folder cannot be written", place()))
 }
 
-/// Writes files so that each is there as a whole or not at all.
+/// Writes files so that each is there as a whole or not at all: under another name first, always the same, so that nothing
+/// is left of a run that was killed just then once another has ended.
 pub fn publish(folder: &Path, files: &Files) -> anyhow::Result<()> {
+    let partial = |name: &str| folder.join(format!(".{name}.partial"));
+    let write = |path: PathBuf, content: &[u8]| {
+        let mut file = File::create(path)?;
+        file.write_all(content)?;
+        file.sync_all()
+    };
     for (name, content) in files {
-        let path = folder.join(name);
-        let written = write_whole(&path, true, |out| out.write_all(content));
-        written.map_err(OutputError).with_context(|| path.display().to_string())?;
+        let written = write(partial(name), content).and_then(|()| fs::rename(partial(name), folder.join(name)));
+        written.map_err(OutputError).with_context(|| folder.join(name).display().to_string())?;
     }
     Ok(())
 }

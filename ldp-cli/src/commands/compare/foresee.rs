@@ -2,7 +2,7 @@
 
 use super::picture::{apart, chart, value};
 use super::work::Job;
-use crate::plot::{TALLEST, too_tall};
+use crate::plot::TALLEST;
 use crate::record::{Point, Record};
 use crate::study::{Fidelity, Outline, Setup};
 use std::collections::{BTreeMap, HashSet};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 /// The most points of a study: a whole record of them, its table and its page are in memory at once, some 5 kB a point.
 pub const MOST_POINTS: u64 = 100_000;
 /// The most lines of a figure.
-const MOST_LINES: usize = 1000;
+const MOST_LINES: usize = 250;
 
 /// Refuses what cannot be held in memory.
 pub fn size(name: &str, outline: &Outline<'_>) -> anyhow::Result<()> {
@@ -44,7 +44,7 @@ pub fn figure(record: &Record, outline: &Outline<'_>, jobs: &[Job]) -> anyhow::R
     let sketch = Record { points: lines, ..Record::new(&record.study, record.settings.clone(), None)? };
     let height = chart(&sketch).height();
     anyhow::ensure!(
-        !too_tall(height),
+        height <= TALLEST,
         "it has {count} lines, whose names need a height of {height:.0}, and at most {TALLEST} can be drawn; shorter labels, \
          fewer values, or by = [...] with fewer keys, can be drawn"
     );

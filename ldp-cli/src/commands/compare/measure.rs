@@ -18,6 +18,11 @@ const USER: f64 = 0.01;
 /// What a sum over all tallies costs, in the same units.
 const SUM: f64 = 1e5;
 
+/// Squares of larger values, times as many users as there may be, overflow double precision.
+const HUGE: f64 = 1e140;
+/// How often a point with such values is tried.
+const TRIAL: u64 = 8;
+
 /// What checking a point tells of it.
 pub struct Checked {
     /// About how long, in units of its own.
@@ -60,6 +65,12 @@ impl<'s> Measurer<'s> {
             let label = &self.study().estimators[base.estimator].label;
             let built = build_model(&base.model)?;
             self::case(&built, &base).with_context(|| format!("paired with '{label}'"))?;
+        }
+        if huge(&case, setup) {
+            // Not found out after hours.
+            let mut trial = setup.clone();
+            trial.replications = trial.replications.min(TRIAL);
+            self.measure(&trial, &mut |_| {})?;
         }
         let replications = setup.replications as f64;
         let work = match fidelity {
@@ -234,6 +245,12 @@ impl<'s> Measurer<'s> {
             optimum
         })
     }
+}
+
+/// Whether a number of the setting is so large that squared errors may overflow.
+fn huge(case: &Case<'_>, setup: &Setup) -> bool {
+    let written = setup.spec.pairs.iter().chain(&setup.model.pairs).filter_map(|(_, value)| value.parse::<f64>().ok());
+    [case.theta, case.truth, case.built.scale].into_iter().chain(written).any(|number| !(number.abs() < HUGE))
 }
 
 fn case<'m>(built: &'m BuiltModel, setup: &Setup) -> anyhow::Result<Case<'m>> {

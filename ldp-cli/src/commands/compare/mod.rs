@@ -2,8 +2,8 @@
 
 mod dress;
 mod folder;
-mod foresee;
 mod forecast;
+mod foresee;
 mod measure;
 mod picture;
 mod show;
@@ -67,8 +67,13 @@ pub fn run(common: &Common, args: &Compare) -> anyhow::Result<()> {
         );
         study.estimators.iter_mut().for_each(|contestant| contestant.replications = replications);
     }
-    let order =
-        Order { out: &args.out, shard: args.shard, yes: args.yes, overwrite: common.overwrite, markdown: args.markdown };
+    let order = Order {
+        out: &args.out,
+        shard: args.shard,
+        yes: args.yes,
+        overwrite: common.overwrite,
+        markdown: args.markdown,
+    };
     carry_out(common, &name, study, &order)
 }
 
@@ -95,7 +100,10 @@ fn find(text: &str) -> anyhow::Result<(String, Comparison)> {
 fn read(path: &Path) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
-    anyhow::ensure!(bytes.len() as u64 <= LARGEST_FILE, "a study file has at most {LARGEST_FILE} bytes, and this has more");
+    anyhow::ensure!(
+        bytes.len() as u64 <= LARGEST_FILE,
+        "a study file has at most {LARGEST_FILE} bytes, and this has more"
+    );
     if let Some((what, hint)) = input::foreign(&bytes) {
         anyhow::bail!("this is {what}: {hint}");
     }

@@ -4,7 +4,7 @@ use super::folder::{FILES, Files};
 use super::picture::{chart, value};
 use crate::bootstrap;
 use crate::page::{Figure, Page, Table};
-use crate::plot::png_of_any_height;
+use crate::plot::{SCALE, png};
 use crate::record::{Point, Record};
 use crate::report::{self, counted, percent, significant};
 use crate::study::{MODEL, SETTING};
@@ -28,7 +28,7 @@ pub fn drawings(record: &Record) -> Drawings {
     let svg = chart(record).svg();
     let page = page(record, svg.clone()).html();
     let [.., vector, dots, report, _] = FILES;
-    let drawn = png_of_any_height(&svg);
+    let drawn = png(&svg, SCALE);
     let mut files = vec![(vector, svg.into_bytes()), (report, page.into_bytes())];
     match drawn {
         Ok(bytes) => {
