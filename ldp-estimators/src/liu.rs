@@ -311,7 +311,7 @@ impl Inference for LiuEstimate {
             });
         }
         let half = c * self.spread.sqrt();
-        Ok(Interval { kind, level, low: self.value - half, high: self.value + half })
+        Interval::new(kind, level, self.value - half, self.value + half)
     }
 
     fn note(&self) -> Option<&'static str> {

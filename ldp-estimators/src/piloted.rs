@@ -3,8 +3,8 @@
 use crate::StartAt;
 use crate::fewest::fewest;
 use ldp_core::{
-    Cdf, Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Outcomes, Result, Round, StagedEstimator,
-    Step, StepOf,
+    Cdf, Diagnostic, Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Outcomes, Result, Round,
+    StagedEstimator, Step, StepOf,
 };
 use serde::{Deserialize, Serialize};
 
@@ -284,5 +284,9 @@ impl<F, E: Inference> Inference for PilotedEstimate<F, E> {
 
     fn caveat(&self, kind: IntervalKind) -> Option<&'static str> {
         self.main.caveat(kind)
+    }
+
+    fn diagnostics(&self, range: Option<[f64; 2]>) -> Vec<Diagnostic> {
+        self.main.diagnostics(range)
     }
 }
