@@ -381,7 +381,7 @@ pub struct Estimate {
     /// How the values lie in the file [default: by the extension, else by the first line]
     #[arg(long, value_enum)]
     pub layout: Option<Layout>,
-    /// Skip and count cells that are not finite numbers, instead of refusing the file
+    /// Skip and count cells that are not finite numbers, or no values of the model, instead of refusing the file
     #[arg(long)]
     pub skip_invalid: bool,
     /// The protocol, as a spec

@@ -216,7 +216,7 @@ fn an_interval_that_the_protocol_does_not_have_is_refused_before_the_first_draw(
 #[test]
 fn an_interval_that_the_protocol_does_not_have_is_refused_before_the_data_are_read() {
     // Once the users have answered, the answers are spent.
-    ldp("estimate - --estimator one-stage --epsilon 1 --interval self-normalised")
+    ldp("estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --interval self-normalised")
         .fed("1\n2\n")
         .must_be_refused()
         .saying("--interval self-normalised");
@@ -234,8 +234,14 @@ fn a_command_that_is_not_there_is_named() {
             ("simulate --estimator one-stage --theta 0 --users 10", "--epsilon"),
             ("simulate --mdel gaussian", "'--model'"),
             ("estimate", "<FILE>"),
-            ("estimate data.csv --estimator one-stage --epsilon 1 --order sorted", "random, file"),
-            ("estimate data.csv --estimator one-stage --epsilon 1 --layout xlsx", "csv, tsv, lines, parquet"),
+            (
+                "estimate data.csv --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --order sorted",
+                "random, file",
+            ),
+            (
+                "estimate data.csv --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --layout xlsx",
+                "csv, tsv, lines, parquet",
+            ),
         ],
         |&(arguments, fragment)| {
             ldp(arguments).must_be_refused().saying(fragment);
@@ -246,7 +252,7 @@ fn a_command_that_is_not_there_is_named() {
 #[test]
 fn flags_are_checked_before_the_data_are_touched() {
     each(&["--epsilon 0", "--model gaussian:sigma=0", "--level 1", "--estimator zebra"], |&bad| {
-        let flags = ["--epsilon 1", "--estimator one-stage"];
+        let flags = ["--epsilon 1", "--estimator one-stage:start=0", "--model gaussian:sigma=1"];
         let kept = flags.iter().filter(|flag| flag.split(' ').next() != bad.split(' ').next());
         let run = kept.fold(ldp("estimate /no/such/file.csv"), |run, flag| run.with(flag)).with(bad).must_be_refused();
         assert!(!run.stderr.contains("/no/such/file.csv"), "{run:#?}");
@@ -257,14 +263,14 @@ fn flags_are_checked_before_the_data_are_touched() {
 fn refused(name: &str, content: &[u8], arguments: &str) -> common::Ran {
     let folder = Folder::new();
     let path = folder.file(name, content);
-    let run = ldp("estimate --estimator one-stage --epsilon 1").with(arguments);
+    let run = ldp("estimate --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1").with(arguments);
     run.on(&path).must_be_refused().saying(&path.display().to_string())
 }
 
 #[test]
 fn a_file_that_cannot_be_opened_is_named_with_the_reason() {
     let folder = Folder::new();
-    let run = || ldp("estimate --estimator one-stage --epsilon 1");
+    let run = || ldp("estimate --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1");
     let missing = folder.path("missing.csv");
     run().on(&missing).must_be_refused().saying(&format!("cannot open {}: ", missing.display()));
     let itself = folder.path("");
@@ -334,7 +340,7 @@ fn a_table_that_does_not_hold_the_column_is_refused() {
         |&(name, content, arguments, fragment)| {
             // A bad flag is told without opening the file, so only the others name it.
             if arguments.contains("sigma=0") {
-                ldp("estimate data.csv --estimator one-stage --epsilon 1")
+                ldp("estimate data.csv --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1")
                     .with(arguments)
                     .must_be_refused()
                     .saying(fragment);
@@ -347,14 +353,18 @@ fn a_table_that_does_not_hold_the_column_is_refused() {
 
 #[test]
 fn too_few_rows_for_the_protocol_are_counted() {
-    let run = |estimator: &str| ldp("estimate - --epsilon 1 --estimator").with(estimator);
-    run("two-stage").fed("1\n").must_be_refused().saying("1 row").saying("at least 2");
-    run("two-stage:first-stage=3").fed("1\n2\n3\n").must_be_refused().saying("3 rows").saying("at most 2, got 3");
+    let run = |estimator: &str| ldp("estimate - --model gaussian:sigma=1 --epsilon 1 --estimator").with(estimator);
+    run("two-stage:start=0").fed("1\n").must_be_refused().saying("1 row").saying("at least 2");
+    run("two-stage:start=0,first-stage=3")
+        .fed("1\n2\n3\n")
+        .must_be_refused()
+        .saying("3 rows")
+        .saying("at most 2, got 3");
 }
 
 #[test]
 fn standard_input_has_a_name() {
-    let run = || ldp("estimate - --estimator one-stage --epsilon 1");
+    let run = || ldp("estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1");
     run().must_be_refused().saying("standard input: expected at least one row");
     run()
         .fed("1\n2\nthree\n")
@@ -376,7 +386,7 @@ fn a_parquet_file_cut_anywhere_is_refused() {
     let whole = parquet(&[0.5, 1.5, -2.0]);
     let folder = Folder::new();
     let path = folder.file("whole.parquet", &whole);
-    ldp("estimate --estimator one-stage --epsilon 1").on(path).succeeds();
+    ldp("estimate --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1").on(path).succeeds();
     for length in (4..whole.len()).step_by(29) {
         refused("cut.parquet", &whole[..length], "").saying("cut.parquet");
     }

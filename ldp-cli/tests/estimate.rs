@@ -34,7 +34,7 @@ fn interval(record: &Value) -> (f64, f64) {
 fn the_record_has_every_field_it_promises() {
     let folder = Folder::new();
     let file = folder.file("data.csv", lines("x\n", sorted(5_000, 0.5, 1.0)));
-    let record = ldp("estimate --estimator two-stage:start=0,first-stage=500 --epsilon 1 --seed 1 --format json")
+    let record = ldp("estimate --estimator two-stage:start=0,first-stage=500 --model gaussian:sigma=1 --epsilon 1 --seed 1 --format json")
         .on(file)
         .succeeds()
         .json();
@@ -140,7 +140,12 @@ fn parquet_of(values: &[f64]) -> Vec<u8> {
 fn a_seed_repeats_the_noise_and_says_so() {
     let folder = Folder::new();
     let file = folder.file("a.txt", lines("", sorted(2_000, 0.5, 1.0)));
-    let run = |more: &str| ldp("estimate --estimator two-stage --epsilon 1").with(more).on(&file).succeeds();
+    let run = |more: &str| {
+        ldp("estimate --estimator two-stage:start=0 --model gaussian:sigma=1 --epsilon 1")
+            .with(more)
+            .on(&file)
+            .succeeds()
+    };
     for format in ["human", "json", "csv"] {
         let more = format!("--seed 3 --format {format}");
         let first = run(&more).saying("not private");
@@ -156,7 +161,12 @@ fn a_seed_repeats_the_noise_and_says_so() {
 fn without_a_seed_the_noise_is_fresh_and_the_result_private() {
     let folder = Folder::new();
     let file = folder.file("a.txt", lines("", sorted(100_000, 0.5, 1.0)));
-    let run = || ldp("estimate --estimator one-stage --epsilon 1 --format json").on(&file).succeeds().silently();
+    let run = || {
+        ldp("estimate --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --format json")
+            .on(&file)
+            .succeeds()
+            .silently()
+    };
     let records: Vec<Value> = (0..4).map(|_| run().json()).collect();
     for record in &records {
         assert_eq!(record["private"], true);
@@ -173,7 +183,11 @@ fn an_interval_has_the_kind_and_level_asked_for() {
     let folder = Folder::new();
     let file = folder.file("a.txt", lines("", sorted(20_000, 0.5, 1.0)));
     let run = |more: &str| {
-        ldp("estimate --estimator two-stage --epsilon 1 --seed 2 --format json").with(more).on(&file).succeeds().json()
+        ldp("estimate --estimator two-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 2 --format json")
+            .with(more)
+            .on(&file)
+            .succeeds()
+            .json()
     };
     let wald = run("--interval wald --level 0.9");
     assert_eq!(wald["interval"]["kind"], "wald");
@@ -200,8 +214,12 @@ fn an_infinite_end_is_a_word() {
     // Twelve values far on one side: nothing in their signs says how far.
     for (value, end, word) in [("50", "high", "inf"), ("-50", "low", "-inf")] {
         let file = folder.file("far.txt", format!("{value}\n").repeat(12));
-        let run =
-            |more: &str| ldp("estimate --estimator one-stage --epsilon 4 --seed 1").with(more).on(&file).succeeds();
+        let run = |more: &str| {
+            ldp("estimate --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 4 --seed 1")
+                .with(more)
+                .on(&file)
+                .succeeds()
+        };
         let record = run("--format json").json();
         assert_eq!(record["interval"][end], word, "{record:#}");
         number(&record, "estimate");
@@ -215,7 +233,10 @@ fn an_infinite_end_is_a_word() {
 #[test]
 fn counts_at_the_boundary_have_no_standard_error_but_an_exact_interval() {
     let run = |more: &str| {
-        ldp("estimate - --estimator one-stage --epsilon 1 --seed 1 --format json").with(more).fed("50\n").succeeds()
+        ldp("estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 1 --format json")
+            .with(more)
+            .fed("50\n")
+            .succeeds()
     };
     let exact = run("").saying("warning: ").json();
     assert!(exact["standard_error"].is_null());
@@ -256,7 +277,7 @@ fn a_sorted_file_comes_out_right() {
 fn rows_in_the_order_of_the_file_are_enough_for_one_round() {
     let folder = Folder::new();
     let file = folder.file("a.txt", lines("", sorted(50_000, 0.5, 1.0)));
-    let record = ldp("estimate --estimator one-stage --epsilon 1 --seed 1 --order file --format json")
+    let record = ldp("estimate --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 1 --order file --format json")
         .on(file)
         .succeeds()
         .json();
@@ -268,11 +289,12 @@ fn rows_in_the_order_of_the_file_are_enough_for_one_round() {
 #[test]
 fn epsilon_is_what_the_questions_say_and_never_more_than_claimed() {
     for claimed in ["0.001", "0.1", "0.3", "0.3333333333333333", "0.7", "1", "1.1", "2.718281828459045", "5", "10"] {
-        let record = ldp("estimate - --estimator two-stage --seed 1 --format json --epsilon")
-            .with(claimed)
-            .fed("1\n2\n3\n4\n")
-            .succeeds()
-            .json();
+        let record =
+            ldp("estimate - --estimator two-stage:start=0 --model gaussian:sigma=1 --seed 1 --format json --epsilon")
+                .with(claimed)
+                .fed("1\n2\n3\n4\n")
+                .succeeds()
+                .json();
         let (epsilon, limit) = (number(&record, "epsilon"), claimed.parse::<f64>().unwrap());
         assert_eq!(number(&record, "claimed_epsilon"), limit);
         // Not one bit above; and below only by what weights in units of 2^-64 cannot express.
@@ -285,23 +307,32 @@ fn invalid_cells_are_skipped_and_counted_when_asked() {
     let folder = Folder::new();
     let valid = lines("", sorted(100, 0.5, 1.0));
     let file = folder.file("a.csv", format!("x\nnan\n{valid}inf\n1e999\nabc\n\n\"\"\n-inf\n1.5\n"));
-    let run = |more: &str| ldp("estimate --column x --estimator one-stage --epsilon 1 --seed 1").with(more).on(&file);
+    let run = |more: &str| {
+        ldp("estimate --column x --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 1")
+            .with(more)
+            .on(&file)
+    };
     run("").must_be_refused().saying("line 2");
     let record = run("--skip-invalid --format json").succeeds().json();
     assert_eq!((record["users"].as_u64(), record["skipped"].as_u64()), (Some(101), Some(7)), "{record:#}");
     assert!(run("--skip-invalid").succeeds().stdout.contains("7 rows skipped"));
-    let clean = ldp("estimate - --estimator one-stage --epsilon 1 --seed 1 --format json").fed(format!("{valid}1.5\n"));
+    let clean =
+        ldp("estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 1 --format json")
+            .fed(format!("{valid}1.5\n"));
     assert_eq!(record["estimate"], clean.succeeds().json()["estimate"]);
 }
 
 #[test]
 fn a_refused_cell_names_the_flag_that_would_skip_it() {
-    ldp("estimate - --estimator one-stage --epsilon 1").fed("1\nx\n").must_be_refused().saying("--skip-invalid");
+    ldp("estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1")
+        .fed("1\nx\n")
+        .must_be_refused()
+        .saying("--skip-invalid");
 }
 
 #[test]
 fn a_family_that_is_not_gaussian_is_warned_about() {
-    ldp("estimate - --estimator one-stage --model exponential --epsilon 1")
+    ldp("estimate - --estimator one-stage:start=0 --model exponential --epsilon 1")
         .fed("1\n2\n")
         .succeeds()
         .saying("takes the values to be Gaussian")
@@ -317,7 +348,7 @@ fn memory_does_not_grow_with_the_rows() {
     let small = folder.file("small.csv", lines("x\n", sorted(50_000, 0.5, 1.0)));
     let large = folder.file("large.csv", lines("x\n", sorted(1_000_000, 0.5, 1.0)));
     let fits = |file: &std::path::Path, mebibytes: u64| {
-        let run = ldp("estimate --estimator two-stage:start=0,first-stage=5000 --epsilon 1 --seed 1 --threads 1")
+        let run = ldp("estimate --estimator two-stage:start=0,first-stage=5000 --model gaussian:sigma=1 --epsilon 1 --seed 1 --threads 1")
             .with("--quiet --format json")
             .on(file)
             .into_command();

@@ -72,7 +72,7 @@ fn help_that_cannot_be_written_is_an_error_of_the_system_too() {
 fn a_temporary_folder_that_is_not_there_is_an_error_of_the_system() {
     // Nothing is wrong with what was typed.
     let folder = Folder::new();
-    ldp("estimate - --estimator one-stage --epsilon 1")
+    ldp("estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1")
         .under("TMPDIR", folder.path("gone"))
         .under("TMP", folder.path("gone"))
         .fed("1\n2\n")
@@ -84,7 +84,7 @@ fn a_temporary_folder_that_is_not_there_is_an_error_of_the_system() {
 #[test]
 fn warnings_go_to_standard_error_and_quiet_silences_them() {
     let skewed = SIMULATE.to_owned() + " --model exponential";
-    let seeded = "estimate - --estimator one-stage --epsilon 1 --seed 1";
+    let seeded = "estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 1";
     for arguments in [skewed.as_str(), seeded] {
         let loud = ldp(arguments).with("--format csv").fed("50\n").succeeds();
         assert!(loud.stderr.lines().count() > 0, "{loud:#?}");
@@ -121,7 +121,7 @@ fn failure_says_nothing_on_standard_output() {
         "frobnicate",
         "simulate",
         "estimate",
-        "estimate /no/such/file --estimator one-stage --epsilon 1 --format json",
+        "estimate /no/such/file --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --format json",
         "simulate --estimator two-stage --theta 0 --users 1 --epsilon 1 --format json",
         "simulate --estimator two-stage --theta 0 --users 1 --epsilon 1 --format csv",
     ] {
@@ -343,7 +343,8 @@ fn tables_are_as_wide_as_the_terminal() {
 
 #[test]
 fn one_is_not_a_plural() {
-    let estimate = "estimate - --estimator one-stage --epsilon 1 --skip-invalid --quiet";
+    let estimate =
+        "estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --skip-invalid --quiet";
     let estimate = ldp(estimate).fed("1\nx\n").succeeds().stdout;
     let simulate = ldp("simulate --estimator one-stage --theta 0 --users 1 --epsilon 1 --replications 1").succeeds();
     for text in [estimate, simulate.stdout] {

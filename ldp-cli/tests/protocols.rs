@@ -229,11 +229,17 @@ fn protocols_run_on_real_rows_where_they_are_exact() {
     let values: Vec<String> =
         (0..20_000).map(|i| format!("{}", 37.0 + 2.0 * f64::from(i % 401 - 200) / 200.0)).collect();
     let data = folder.file("data.txt", values.join("\n"));
-    for spec in
-        ["three-stage:high=64,pilot=9000", "liu:start=36", "liu:pilot=9000,batch=10", "clipped-mean:low=30,high=40"]
-    {
+    for spec in [
+        "three-stage:low=0,high=64,pilot=9000",
+        "liu:start=36",
+        "liu:pilot=9000,batch=10,low=0,high=128",
+        "clipped-mean:low=30,high=40",
+    ] {
         let record =
-            ldp(&format!("estimate --quiet --estimator {spec} --epsilon 2 --format json")).on(&data).succeeds().json();
+            ldp(&format!("estimate --quiet --estimator {spec} --model gaussian:sigma=1 --epsilon 2 --format json"))
+                .on(&data)
+                .succeeds()
+                .json();
         assert!((number(&record, "estimate") - 37.0).abs() < 1.0, "{spec}: {record:#}");
         assert_eq!(record["private"], true);
         assert!(number(&record, "epsilon") <= 2.0);
@@ -247,7 +253,9 @@ fn protocols_run_on_real_rows_where_they_are_exact() {
     assert!((number(&record, "estimate") - 5.0).abs() < 0.3 && record["interval"]["kind"] == "wald", "{record:#}");
     assert!(number(&record, "epsilon") <= 3.0 && record["rounds"] == 2);
     // The interval of a sequential run on few users covers too little, and the user is told.
-    let run = ldp("estimate --estimator liu:start=36 --epsilon 2 --format json").on(&data).succeeds();
+    let run = ldp("estimate --estimator liu:start=36 --model gaussian:sigma=1 --epsilon 2 --format json")
+        .on(&data)
+        .succeeds();
     assert!(run.stderr.contains("cover less than they say") && run.json()["interval_caveat"].is_string());
     // Of a guessed unit it is widened, and where the walk has not settled there is none.
     let run = ldp("estimate --estimator liu:start=36,scale=3 --epsilon 2 --format json").on(&data).succeeds();

@@ -1,5 +1,6 @@
 //! What an estimate says about itself: value, standard error, intervals.
 
+use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result, require};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -69,12 +70,49 @@ impl TryFrom<RawInterval> for Interval {
     type Error = Error;
     fn try_from(RawInterval { kind, level, low, high }: RawInterval) -> Result<Self> {
         check_level(level)?;
-        require(low <= high, "the lower end of an interval", "at most the upper end", low)?;
+        require(low < high, "the lower end of an interval", "below the upper end", low)?;
         Ok(Self { kind, level, low, high })
     }
 }
 
 impl Interval {
+    /// An interval between two ends that differ, or [`Error::NoInterval`].
+    ///
+    /// Ends agree where an interval is narrower than the distance of neighbouring `f64`: a point is not an interval, and
+    /// covers nothing.
+    ///
+    /// ```
+    /// use ldp_core::{Error, Interval, IntervalKind};
+    /// assert_eq!(Interval::new(IntervalKind::Wald, 0.95, 1.0, 2.0)?.width(), 1.0);
+    /// let point = Interval::new(IntervalKind::Wald, 0.95, 1.0, 1.0);
+    /// assert!(matches!(point, Err(Error::NoInterval { .. })));
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    pub fn new(kind: IntervalKind, level: f64, low: f64, high: f64) -> Result<Self> {
+        check_level(level)?;
+        if low < high {
+            Ok(Self { kind, level, low, high })
+        } else {
+            Err(Error::NoInterval { kind, reason: "its two ends are the same number in double precision" })
+        }
+    }
+
+    /// The part within [`low`, `high`], or [`Error::NoInterval`] with `reason` where there is none.
+    ///
+    /// Coverage stays what it is for every parameter that lies there.
+    ///
+    /// ```
+    /// use ldp_core::{Interval, IntervalKind};
+    /// let wald = Interval::new(IntervalKind::Wald, 0.95, -0.1, 0.3)?;
+    /// assert_eq!(wald.within([0.0, 1.0], "no share is so small")?.low, 0.0);
+    /// assert!(wald.within([0.5, 1.0], "the share is at least a half").is_err());
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    pub fn within(self, [low, high]: [f64; 2], reason: &'static str) -> Result<Self> {
+        let cut = Self { low: self.low.max(low), high: self.high.min(high), ..self };
+        if cut.low < cut.high { Ok(cut) } else { Err(Error::NoInterval { kind: self.kind, reason }) }
+    }
+
     /// Whether `theta` lies inside, ends included.
     #[must_use]
     pub fn contains(&self, theta: f64) -> bool {
@@ -114,6 +152,8 @@ pub trait Inference {
         Self: Sized;
 
     /// A confidence interval, or [`Error::NoInterval`] with the reason.
+    ///
+    /// Law: its ends differ, and [`value`](Self::value) lies between them or on one of them.
     fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval>;
 
     /// Something the user should know before trusting intervals of this kind.
@@ -124,6 +164,13 @@ pub trait Inference {
     /// Something the user should know about how this value came about, such as a fallback.
     fn note(&self) -> Option<&'static str> {
         None
+    }
+
+    /// What the reports say against what was assumed; `range` is where the estimated number is known to lie.
+    ///
+    /// Only reports are looked at, never a value, so it is as private as the estimate. By default it looks at the range.
+    fn diagnostics(&self, range: Option<[f64; 2]>) -> Vec<Diagnostic> {
+        Diagnostic::of_range(self.value(), self.standard_error(), range).into_iter().collect()
     }
 }
 
@@ -140,7 +187,7 @@ pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Res
     let reason = "the answers give no standard error";
     let error = standard_error.ok_or(Error::NoInterval { kind: IntervalKind::Wald, reason })?;
     let half = two_sided(level) * error;
-    Ok(Interval { kind: IntervalKind::Wald, level, low: value - half, high: value + half })
+    Interval::new(IntervalKind::Wald, level, value - half, value + half)
 }
 
 /// The z with $P(|Z| \le z)$ = `level`. Asked for the same level by every estimate, so the latest is kept.
@@ -169,6 +216,7 @@ mod tests {
         for bad in [
             r#"{"kind":"wald","level":7,"low":1,"high":2}"#,
             r#"{"kind":"wald","level":0.9,"low":3,"high":2}"#,
+            r#"{"kind":"wald","level":0.9,"low":2,"high":2}"#,
             r#"{"kind":"wald","level":0.9,"low":"inf","high":2}"#,
             r#"{"kind":"wald","level":0.9,"low":"nan","high":2}"#,
             r#"{"kind":"bayes","level":0.9,"low":1,"high":2}"#,

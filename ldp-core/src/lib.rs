@@ -37,6 +37,7 @@
 pub mod channel;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod diagnostic;
 pub mod drive;
 pub mod either;
 pub mod epsilon;
@@ -59,6 +60,7 @@ pub mod wide;
 pub mod wire;
 
 pub use channel::{AsChannel, Cuts, Dense, FiniteChannel, Kernel, Partition};
+pub use diagnostic::Diagnostic;
 pub use either::Either;
 pub use epsilon::Epsilon;
 pub use error::{Error, Result};

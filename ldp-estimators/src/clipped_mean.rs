@@ -26,15 +26,16 @@ impl Averaged for f64 {
     type Tally = Sum;
 }
 
-/// The mean of values on a range, through any [`Unbiased`] mechanism: the mean report, decoded.
+/// The mean of values on a range, through any [`Unbiased`] mechanism: the mean report, decoded and cut to the range.
 ///
-/// $$\hat\theta = \mathrm{decode}\Bigl(\frac1n\sum_i Z_i\Bigr),\qquad
-///   E\hat\theta = E\bar X,\quad \bar x = \min(\max(x, low), high).$$
+/// $$\hat\theta = \min(\max(T, low), high),\qquad T = \mathrm{decode}\Bigl(\frac1n\sum_i Z_i\Bigr),\qquad
+///   ET = E\bar X,\quad \bar x = \min(\max(x, low), high).$$
 ///
-/// It estimates the mean of the *clipped* values without bias, whatever their law. Of values outside the range only the
+/// It estimates the mean of the *clipped* values, whatever their law, and T does so without bias; cutting T to the range, where
+/// that mean certainly lies, only makes the error smaller. Of values outside the range only the
 /// end counts: for the mean of the values themselves the range must hold them all, or nearly.
 ///
-/// - n·MSE = $\mathrm{Var}\bar X + E[v(X)]$ at every n, with v the mechanism's
+/// - n·MSE of T = $\mathrm{Var}\bar X + E[v(X)]$ at every n, with v the mechanism's
 ///   [`variance`](ldp_core::Unbiased::variance).
 /// - Rounds: 1. Questions: the mechanism.
 ///
@@ -93,7 +94,8 @@ where
     }
 
     fn advance(&self, (): (), answers: &[Self::Tally]) -> Result<StepOf<Self>> {
-        Ok(Step::Done(decoded(&self.question, &one(answers)?)?))
+        let (low, high) = self.question.range();
+        Ok(Step::Done(decoded(&self.question, &one(answers)?)?.within([low, high])?))
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{SignStage, StartAt};
 use ldp_core::error::require;
 use ldp_core::inference::wald_interval;
 use ldp_core::{
-    Bits, Epsilon, Error, Inference, Interval, IntervalKind, Rescale, Result, Round, StagedEstimator, Step, StepOf,
-    Tally,
+    Bits, Diagnostic, Epsilon, Error, Inference, Interval, IntervalKind, Rescale, Result, Round, StagedEstimator, Step,
+    StepOf, Tally,
 };
 use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,9 @@ impl DuchiRogers {
         Ok(Self { question: Sign::new(epsilon, centre)?, radius })
     }
 }
+
+/// Why there is no interval where the stage's own lies beside the range.
+const BESIDE: &str = "the answers point beyond the range: no mean in it explains them at this level";
 
 /// A range with two finite ends that differ from its centre.
 fn check_radius(centre: f64, radius: f64) -> Result<()> {
@@ -96,8 +99,8 @@ impl StartAt for DuchiRogers {
 
 /// A mean from one sign stage, clamped to the range around the stage's threshold.
 ///
-/// The exact interval is the stage's own, cut to the range. Where they have no point in common it is the nearest end:
-/// nothing else in the range is as near to the data.
+/// The exact interval is the stage's own, cut to the range. Where they have no point in common there is none: the data
+/// contradict the range.
 ///
 /// ```
 /// use ldp_core::{Bits, Epsilon, Inference, IntervalKind};
@@ -183,13 +186,21 @@ impl Inference for RangeEstimate {
         match kind {
             IntervalKind::Exact => {
                 let (low, high) = self.range();
-                let interval = self.stage.exact_interval(level)?;
-                // Each end clamped by itself: an interval beside the range becomes its nearest end.
-                Ok(Interval { low: interval.low.clamp(low, high), high: interval.high.clamp(low, high), ..interval })
+                self.stage.exact_interval(level)?.within([low, high], BESIDE)
             }
             IntervalKind::Wald => wald_interval(self.value(), self.standard_error(), level),
             kind => Err(Error::NoInterval { kind, reason: "a sign protocol has exact and wald intervals" }),
         }
+    }
+
+    fn diagnostics(&self, _range: Option<[f64; 2]>) -> Vec<Diagnostic> {
+        let (low, high) = self.range();
+        let unclipped = self.stage.estimate();
+        let range =
+            unclipped.and_then(|value| Diagnostic::of_range(value, self.stage.standard_error(), Some([low, high])));
+        // Where the range bounds the mean, an answer that does not is no surprise.
+        let stage = self.stage.diagnostic().filter(|_| unclipped.is_none_or(|value| value < low || value > high));
+        stage.into_iter().chain(range).collect()
     }
 
     fn note(&self) -> Option<&'static str> {
@@ -225,13 +236,12 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_beside_the_range_is_its_nearest_end() {
+    fn there_is_no_interval_where_the_answers_contradict_the_range() {
         // Ten thousand users around -1.4, the range ends at -1.
         let beside = estimate(-0.5, 0.5, 3050, 10_000);
         let stage = beside.stage().exact_interval(0.95).unwrap();
         assert!(stage.high < -1.0, "{stage:?}");
-        let interval = beside.interval(IntervalKind::Exact, 0.95).unwrap();
-        assert_eq!((interval.low, interval.high), (-1.0, -1.0));
+        assert!(matches!(beside.interval(IntervalKind::Exact, 0.95), Err(Error::NoInterval { .. })));
         assert_eq!((beside.value(), beside.standard_error()), (-1.0, None));
         assert!(beside.note().unwrap().contains("beyond the range"));
         assert!(matches!(beside.interval(IntervalKind::Wald, 0.95), Err(Error::NoInterval { .. })));

@@ -2,8 +2,11 @@
 
 use ldp_core::error::require;
 use ldp_core::inference::wald_interval;
-use ldp_core::{Error, Inference, Interval, IntervalKind, Rescale, Result};
+use ldp_core::{Diagnostic, Error, Inference, Interval, IntervalKind, Rescale, Result};
 use serde::{Deserialize, Serialize};
+
+/// Why there is no interval where value ± error lies beside the bounds.
+const BESIDE: &str = "the answers are beyond what any number in the range explains at this level";
 
 /// Something to know about how a [`MeanEstimate`] came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,6 +80,9 @@ pub struct MeanEstimate {
     remark: Option<Remark>,
     #[serde(skip_serializing_if = "Option::is_none")]
     caution: Option<Caution>,
+    /// What the estimated number certainly lies in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<[f64; 2]>,
 }
 
 #[derive(Deserialize)]
@@ -87,12 +93,16 @@ struct Raw {
     remark: Option<Remark>,
     #[serde(default)]
     caution: Option<Caution>,
+    #[serde(default)]
+    bounds: Option<[f64; 2]>,
 }
 
 impl TryFrom<Raw> for MeanEstimate {
     type Error = Error;
-    fn try_from(Raw { value, standard_error, remark, caution }: Raw) -> Result<Self> {
-        Ok(Self { caution, ..Self::new(value, standard_error, remark)? })
+    fn try_from(Raw { value, standard_error, remark, caution, bounds }: Raw) -> Result<Self> {
+        let estimate = Self::new(value, standard_error, remark)?;
+        let estimate = bounds.map_or(Ok(estimate), |bounds| estimate.within(bounds))?;
+        Ok(Self { caution, ..estimate })
     }
 }
 
@@ -103,7 +113,24 @@ impl MeanEstimate {
         if let Some(error) = standard_error {
             require(error >= 0.0 && error.is_finite(), "the standard error", "finite and not negative", error)?;
         }
-        Ok(Self { value, standard_error, remark, caution: None })
+        Ok(Self { value, standard_error, remark, caution: None, bounds: None })
+    }
+
+    /// The same estimate of a number that certainly lies in `[low, high]`: value and interval are cut to it.
+    ///
+    /// ```
+    /// use ldp_core::{Inference, IntervalKind};
+    /// use ldp_estimators::MeanEstimate;
+    /// // A share, of which noise makes more than all.
+    /// let share = MeanEstimate::new(1.02, Some(0.05), None)?.within([0.0, 1.0])?;
+    /// assert_eq!((share.value(), share.interval(IntervalKind::Wald, 0.95)?.high), (1.0, 1.0));
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    pub fn within(self, [low, high]: [f64; 2]) -> Result<Self> {
+        require(low < high && low.is_finite() && high.is_finite(), "low", "finite and below high", low)?;
+        let beyond = !(low <= self.value && self.value <= high);
+        let remark = self.remark.or(beyond.then_some(Remark::Boundary));
+        Ok(Self { remark, bounds: Some([low, high]), ..self })
     }
 
     /// The same estimate, with what its interval takes for granted.
@@ -121,7 +148,7 @@ impl MeanEstimate {
 
 impl Inference for MeanEstimate {
     fn value(&self) -> f64 {
-        self.value
+        self.bounds.map_or(self.value, |[low, high]| self.value.clamp(low, high))
     }
 
     fn standard_error(&self) -> Option<f64> {
@@ -134,7 +161,10 @@ impl Inference for MeanEstimate {
 
     fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval> {
         match kind {
-            IntervalKind::Wald => wald_interval(self.value, self.standard_error, level),
+            IntervalKind::Wald => {
+                let interval = wald_interval(self.value, self.standard_error, level)?;
+                self.bounds.map_or(Ok(interval), |bounds| interval.within(bounds, BESIDE))
+            }
             kind => Err(Error::NoInterval { kind, reason: "this estimate has a wald interval only" }),
         }
     }
@@ -146,11 +176,19 @@ impl Inference for MeanEstimate {
     fn caveat(&self, _kind: IntervalKind) -> Option<&'static str> {
         self.caution.map(Caution::text)
     }
+
+    fn diagnostics(&self, range: Option<[f64; 2]>) -> Vec<Diagnostic> {
+        let clipped = self.bounds.and_then(|bounds| Diagnostic::of_clipping(self.value, self.standard_error, bounds));
+        let at_end = || Diagnostic::of_range(self.value, self.standard_error, self.bounds.or(range));
+        clipped.or_else(at_end).into_iter().collect()
+    }
 }
 
 impl Rescale for MeanEstimate {
     fn rescale(self, factor: f64) -> Result<Self> {
         let rescaled = Self::new(self.value * factor, self.standard_error.map(|error| error * factor), self.remark)?;
+        let bounds = self.bounds.map(|bounds| bounds.map(|end| end * factor));
+        let rescaled = bounds.map_or(Ok(rescaled), |bounds| rescaled.within(bounds))?;
         Ok(Self { caution: self.caution, ..rescaled })
     }
 }

@@ -3,8 +3,8 @@
 use crate::StartAt;
 use crate::fewest::fewest;
 use ldp_core::{
-    Cdf, Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Outcomes, Result, Round, StagedEstimator,
-    Step, StepOf,
+    Cdf, Diagnostic, Either, Error, Group, Inference, Interval, IntervalKind, Mechanism, Outcomes, Result, Round,
+    StagedEstimator, Step, StepOf,
 };
 use serde::{Deserialize, Serialize};
 
@@ -291,5 +291,9 @@ impl<F: Found, E: Inference> Inference for PilotedEstimate<F, E> {
     fn caveat(&self, kind: IntervalKind) -> Option<&'static str> {
         // A start in the wrong place matters most.
         self.found.caveat().or_else(|| self.main.caveat(kind))
+    }
+
+    fn diagnostics(&self, range: Option<[f64; 2]>) -> Vec<Diagnostic> {
+        self.main.diagnostics(range)
     }
 }

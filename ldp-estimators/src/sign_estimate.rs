@@ -2,10 +2,12 @@
 
 use crate::SignStage;
 use ldp_core::inference::wald_interval;
-use ldp_core::{Error, Inference, Interval, IntervalKind, Rescale, Result, Tally};
+use ldp_core::{Diagnostic, Error, Inference, Interval, IntervalKind, Rescale, Result, Tally};
 use serde::{Deserialize, Serialize};
 
 /// A mean from the last sign stage, or where that falls back, from the stage before it.
+///
+/// The exact interval is that of the last stage, up to the value where that is a fallback beside it.
 ///
 /// ```
 /// use ldp_core::{Bits, Epsilon, Inference, IntervalKind};
@@ -54,10 +56,20 @@ impl Inference for SignEstimate {
 
     fn interval(&self, kind: IntervalKind, level: f64) -> Result<Interval> {
         match kind {
-            IntervalKind::Exact => self.last.exact_interval(level),
+            IntervalKind::Exact => {
+                // A fallback may lie beside the half-line that its count leaves: the interval then reaches up to it.
+                let (stage, value) = (self.last.exact_interval(level)?, self.value());
+                Interval::new(kind, level, stage.low.min(value), stage.high.max(value))
+            }
             IntervalKind::Wald => wald_interval(self.value(), self.standard_error(), level),
             kind => Err(Error::NoInterval { kind, reason: "a sign protocol has exact and wald intervals" }),
         }
+    }
+
+    fn diagnostics(&self, range: Option<[f64; 2]>) -> Vec<Diagnostic> {
+        let range = Diagnostic::of_range(self.value(), self.standard_error(), range);
+        let contradiction = self.before.and_then(|before| self.last.contradicts(&before));
+        [self.last.diagnostic(), contradiction, range].into_iter().flatten().collect()
     }
 
     fn note(&self) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use crate::kept::Kept;
 use ldp_core::channel::two_64;
 use ldp_core::error::require;
 use ldp_core::special::normal;
-use ldp_core::{Bits, Epsilon, Error, Interval, IntervalKind, Rescale, Result, Tally};
+use ldp_core::{Bits, Diagnostic, Epsilon, Error, Interval, IntervalKind, Rescale, Result, Tally};
 use ldp_mechanisms::Sign;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -63,6 +63,13 @@ impl From<SignStage> for Raw {
     }
 }
 
+/// The level of the interval whose ends are looked at.
+const USUAL: f64 = 0.95;
+/// How many standard deviations from the threshold an estimate rests on the tail.
+const FAR: f64 = 2.0;
+/// The level beyond which a contradiction is not chance.
+const CERTAIN: f64 = 0.9999;
+
 impl SignStage {
     /// The stage of values with unit variance.
     #[inline]
@@ -106,7 +113,7 @@ impl SignStage {
         let (ones, users, lie) = (self.answers.ones(), self.answers.users(), self.question.lie());
         let [low, high] = Kept::get(&ENDS, ones, [ones, users, lie, level.to_bits()], || self.ends(level))?;
         let image = |end| self.threshold() + self.scale * end;
-        Ok(Interval { kind: IntervalKind::Exact, level, low: image(low), high: image(high) })
+        Interval::new(IntervalKind::Exact, level, image(low), image(high))
     }
 
     /// The ends of the exact interval, in units of σ from the threshold.
@@ -137,6 +144,46 @@ impl SignStage {
             // The quotient of two numbers that differ by rounding may be just above one.
             normal::quantile(((p - floor) / self.question.tau()).min(1.0))
         }
+    }
+
+    /// What the count says against the question and the assumed distribution, if anything.
+    ///
+    /// ```
+    /// use ldp_core::{Bits, Diagnostic, Epsilon};
+    /// use ldp_estimators::SignStage;
+    /// use ldp_mechanisms::Sign;
+    /// let stage = |ones| Ok::<_, ldp_core::Error>(SignStage::new(Sign::new(Epsilon::new(1.0)?, 0.0)?, Bits::new(ones, 10_000)?));
+    /// assert_eq!(stage(6000)?.diagnostic(), None);
+    /// // As many pluses as when every value is above: the mean is large, and nobody can say how large.
+    /// assert!(matches!(stage(7311)?.diagnostic(), Some(Diagnostic::OneSided { above: true, .. })));
+    /// # Ok::<(), ldp_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn diagnostic(&self) -> Option<Diagnostic> {
+        let (ones, users) = (self.answers.ones(), self.answers.users());
+        let interval = self.exact_interval(USUAL).ok().filter(|_| users > 0)?;
+        let (share, least) = (ones as f64 / users as f64, self.question.lie() as f64 / two_64());
+        let (low, high) = clopper_pearson::limits(ones, users, CERTAIN).ok()?;
+        if high < least || low > 1.0 - least {
+            return Some(Diagnostic::Unexplained { share, least, most: 1.0 - least });
+        }
+        match (interval.low.is_finite(), interval.high.is_finite()) {
+            (true, true) => {
+                let deviations = self.unit.map(|unit| unit.offset.abs()).filter(|&away| away > FAR)?;
+                let (estimate, threshold) = (self.estimate()?, self.threshold());
+                Some(Diagnostic::FarFromThreshold { estimate, threshold, deviations })
+            }
+            // Few answers bound the mean on neither side, and say nothing about the values.
+            (false, false) => None,
+            (above, _) => Some(Diagnostic::OneSided { threshold: self.threshold(), above, share }),
+        }
+    }
+
+    /// Whether two stages that are about the same mean exclude each other, beyond chance.
+    pub(crate) fn contradicts(&self, before: &Self) -> Option<Diagnostic> {
+        let ends = |stage: &Self| stage.exact_interval(CERTAIN).ok().map(|interval| [interval.low, interval.high]);
+        let (first, last) = (ends(before)?, ends(self)?);
+        (first[1] < last[0] || last[1] < first[0]).then_some(Diagnostic::StagesDisagree { first, last })
     }
 
     /// How far from the threshold, in σ, the estimate of at most `users` users can be, whatever they answer.

@@ -8,7 +8,7 @@ pub const EXAMPLES: &str = "Examples:
   ldp plan --epsilon 1 --guess 0.3 --guess-error 1 --half-width 0.1
   ldp optimal --epsilon 3
   ldp compare --out comparison
-  ldp estimate data.csv --column x --estimator two-stage --model gaussian:sigma=12 --epsilon 1
+  ldp estimate data.csv --column x --estimator two-stage:start=30 --model gaussian:sigma=12 --epsilon 1
 
 Things are named by a spec, name[:key=value,...]; 'ldp list' shows every name with its keys.";
 
@@ -77,10 +77,11 @@ exported mechanism is a published question: clients answer it, and servers tally
 
 /// Of `ldp estimate`.
 pub const ESTIMATE_EXAMPLES: &str = "Examples:
-  ldp estimate data.csv --column x --estimator two-stage:start=0 --epsilon 1
+  ldp estimate data.csv --column x --estimator two-stage:start=30 --model gaussian:sigma=12 --epsilon 1
   ldp estimate values.txt --estimator one-stage:start=20 --model gaussian:sigma=5 --epsilon 0.5
-  zcat data.csv.gz | ldp estimate - --column x --estimator two-stage --epsilon 1 --format json
+  zcat data.csv.gz | ldp estimate - --column x --estimator clipped-mean:low=0,high=200 --epsilon 1 --format json
 
+What the data cannot tell has no default: 'ldp list' shows which keys are required on data.
 Each row is one user. Rows are assigned to rounds at random, so a sorted file comes out right.
 The noise comes from the system's generator; with --seed it can be repeated and the result is
 marked as not private. A file is read once into a temporary file without a name; memory does

@@ -2,13 +2,14 @@
 
 use super::{choose_interval, unless_gaussian, warn};
 use crate::args::{Common, Estimate, RowOrder};
-use crate::input::{self, Column, Options};
+use crate::input::{self, Allowed, Column, Options};
 use crate::progress::Progress;
-use crate::registry::{self, Known};
+use crate::registry::{self, Meaning, OnData, Untold};
 use crate::report::{self, counted, percent, significant};
+use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::drive::{Order, RowNoise, RowStore};
-use ldp_core::{Error, Interval};
+use ldp_core::{Diagnostic, Error, Interval};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -17,6 +18,10 @@ struct Record {
     version: &'static str,
     estimator: String,
     model: String,
+    /// What the estimate is an estimate of.
+    estimates: String,
+    /// What the data do not tell, and is taken to be so.
+    assumptions: Vec<String>,
     estimate: f64,
     standard_error: Option<f64>,
     interval: Option<Interval>,
@@ -33,15 +38,26 @@ struct Record {
     private: bool,
     seed: Option<u64>,
     note: Option<&'static str>,
+    /// What the reports say against the assumptions.
+    diagnostics: Vec<Finding>,
+}
+
+/// A diagnostic with its numbers, and in words.
+#[derive(Serialize)]
+struct Finding {
+    #[serde(flatten)]
+    numbers: Diagnostic,
+    text: String,
 }
 
 /// Reads the data, runs the protocol and prints its record.
 pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     // All flags are checked before the data are touched.
-    let built = registry::model(&args.model)?;
-    let protocol = registry::estimator(&args.estimator, Known::new(args.epsilon, &built))?;
+    let on_data = registry::on_data(&args.estimator, &args.model, args.epsilon).map_err(|error| {
+        with_command(error, args, std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
+    })?;
+    let OnData { built, protocol, uses_model } = &on_data;
     let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
-    estimator.check_rows().with_context(|| format!("{spec} is for simulations"))?;
     let kind = choose_interval(estimator, args.interval.interval)?;
     let noise = match common.seed {
         Some(seed) => RowNoise::demonstration(seed),
@@ -53,8 +69,9 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         header: !args.no_header,
         layout: args.layout,
         skip_invalid: args.skip_invalid,
+        values: Some(Allowed { model: built.spec.clone(), support: built.model.support(built.usual_theta()) }),
     };
-    if let Some(warning) = unless_gaussian(&protocol, &built) {
+    if let Some(warning) = unless_gaussian(protocol, built) {
         warn(common.quiet, &warning);
     }
     let mut progress = Progress::new("reading", None, common.quiet);
@@ -68,7 +85,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     };
     let collected = estimator.collect(&mut spool, order, noise).with_context(|| format!("{spec} with {users} rows"))?;
     let estimate = &collected.estimate;
-    let (interval, interval_reason) = match kind.map(|kind| estimate.interval(kind, args.interval.level)) {
+    let (interval, interval_reason) = match kind.map(|kind| on_data.interval(&**estimate, kind, args.interval.level)) {
         Some(Ok(interval)) => (Some(interval), None),
         Some(Err(error @ Error::NoInterval { .. })) => (None, Some(error.to_string())),
         Some(Err(error)) => return Err(error.into()),
@@ -84,11 +101,19 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     if let Some(note) = estimate.note() {
         warn(common.quiet, note);
     }
+    let diagnostics = estimate.diagnostics(protocol.range).into_iter();
+    let diagnostics: Vec<_> = diagnostics.map(|numbers| Finding { numbers, text: numbers.to_string() }).collect();
+    for finding in &diagnostics {
+        warn(common.quiet, &finding.text);
+    }
+    let Meaning { estimates, assumptions } = Meaning::new(protocol, built);
     let record = Record {
         command: "estimate",
         version: env!("CARGO_PKG_VERSION"),
         estimator: spec.clone(),
-        model: built.spec,
+        model: built.spec.clone(),
+        estimates,
+        assumptions,
         estimate: estimate.value(),
         standard_error: estimate.standard_error(),
         interval,
@@ -102,11 +127,56 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         private,
         seed: common.seed,
         note: estimate.note(),
+        diagnostics,
     };
-    report::record(common.format, &record, || human(&record))
+    let model = uses_model.then_some(&*record.model);
+    report::record(common.format, &record, || human(&record, model))
 }
 
-fn human(record: &Record) -> String {
+/// Adds to an error about what was not told the command as it should be.
+fn with_command(error: anyhow::Error, args: &Estimate, typed: impl Iterator<Item = String>) -> anyhow::Error {
+    let Some(Untold { estimator, model }) = error.downcast_ref() else {
+        return error;
+    };
+    let mut flags = vec![("--estimator", Untold::completed(&args.estimator, estimator))];
+    if !model.is_empty() {
+        flags.push(("--model", Untold::completed(&args.model, model)));
+    }
+    anyhow::anyhow!("{error}\nFill in the names in capitals:\n  {}", completed(typed, flags))
+}
+
+/// What was typed, with these flags set.
+fn completed(typed: impl Iterator<Item = String>, mut flags: Vec<(&str, Spec)>) -> String {
+    let mut words = vec!["ldp".to_owned()];
+    let mut typed = typed.skip(1);
+    while let Some(word) = typed.next() {
+        let place = flags.iter().position(|(flag, _)| word == *flag || word.starts_with(&format!("{flag}=")));
+        let Some(place) = place else {
+            words.push(quoted(&word));
+            continue;
+        };
+        let (flag, spec) = flags.remove(place);
+        if word == flag {
+            typed.next();
+        }
+        words.extend([flag.to_owned(), quoted(&spec.to_string())]);
+    }
+    words.extend(flags.iter().flat_map(|(flag, spec)| [(*flag).to_owned(), quoted(&spec.to_string())]));
+    words.join(" ")
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The record for people; `model` if the protocol takes anything from it.
+fn human(record: &Record, model: Option<&str>) -> String {
     // As many digits as the standard error supports, and two more.
     let digits = record.standard_error.map_or(6, |error| {
         let scale = (record.estimate.abs().max(error) / error).log10().ceil();
@@ -114,6 +184,10 @@ fn human(record: &Record) -> String {
     });
     let show = |value: f64| significant(value, digits);
     let mut table = report::table(&[]);
+    table.add_row(["estimates", &record.estimates]);
+    if !record.assumptions.is_empty() {
+        table.add_row(["assumes", &record.assumptions.join("\n")]);
+    }
     table.add_row(["estimate", &show(record.estimate)]);
     let error = record.standard_error.map_or_else(|| "none".into(), |e| significant(e, 3));
     table.add_row(["standard error", &error]);
@@ -124,11 +198,15 @@ fn human(record: &Record) -> String {
     if let Some(reason) = &record.interval_reason {
         table.add_row(["interval", reason]);
     }
+    for finding in &record.diagnostics {
+        table.add_row(["warning", &finding.text]);
+    }
     let skipped =
         if record.skipped > 0 { format!(" ({} skipped)", counted(record.skipped, "row")) } else { String::new() };
     table.add_row(["users", &format!("{}{skipped}, in {}", record.users, counted(record.rounds, "round"))]);
     let epsilon = record.epsilon.map_or_else(String::new, |epsilon| epsilon.to_string());
     let privacy = if record.private { "" } else { ", but NOT private: the seed repeats the noise" };
     table.add_row(["epsilon", &format!("{epsilon} per user, once{privacy}")]);
-    format!("{} on {}\n{table}\n", record.estimator, record.model)
+    let model = model.map_or_else(String::new, |model| format!(" on {model}"));
+    format!("{}{model}\n{table}\n", record.estimator)
 }

@@ -26,11 +26,12 @@ pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
         }
         Format::Csv => {
             let mut writer = csv::Writer::from_writer(Vec::new());
-            writer.write_record(["kind", "name", "keys", "summary"])?;
+            writer.write_record(["kind", "name", "keys", "summary", "required_on_data"])?;
             for (_, title, rows) in wanted() {
                 for row in rows {
                     let keys: Vec<_> = row.keys.iter().map(|key| format!("{}={}", key.name, key.default)).collect();
-                    writer.write_record([title, row.name, &keys.join(","), &*row.summary])?;
+                    let of_data: Vec<_> = row.keys.iter().filter(|key| key.of_data).map(|key| key.name).collect();
+                    writer.write_record([title, row.name, &keys.join(","), &*row.summary, &of_data.join(",")])?;
                 }
             }
             String::from_utf8(writer.into_inner()?)?
@@ -59,10 +60,16 @@ fn studies() -> anyhow::Result<Vec<Row>> {
     study::BUNDLED.iter().map(row).collect()
 }
 
+/// A key with its default, whether data may do with it, and what it means.
+fn explained(key: &Key) -> String {
+    let demand = if key.of_data { ", required on data" } else { "" };
+    format!("{} ({}){demand}: {}", key.name, key.default, key.help)
+}
+
 fn table(rows: &[Row]) -> String {
     let mut table = report::table(&["name", "keys (default)", "what it is"]);
     for row in rows {
-        let keys: Vec<_> = row.keys.iter().map(|key| format!("{} ({}): {}", key.name, key.default, key.help)).collect();
+        let keys: Vec<_> = row.keys.iter().map(explained).collect();
         table.add_row([row.name, &keys.join("\n"), &*row.summary]);
     }
     table.to_string()

@@ -3,7 +3,7 @@
 use super::pool;
 use crate::args::{self, Common};
 use crate::progress::Clock;
-use crate::report::{self, counted, percent, significant};
+use crate::report::{self, counted, measured, percent, significant};
 use crate::table::Table;
 use anyhow::Context;
 use ldp_core::Error;
@@ -318,7 +318,7 @@ fn human(record: &Record, dominant: Part, rounds: u32) -> String {
         table.add_row(["n·MSE", &significant(scaled, 5), &root]);
     }
     let nominal = format!("nominal {}", percent(record.level));
-    table.add_row(["coverage", &format!("{:.2} %", 100.0 * record.expected_coverage), &nominal]);
+    table.add_row(["coverage", &measured(record.expected_coverage, 2), &nominal]);
     table.add_row(["infinite ends", &percent(record.infinite), "probability that an interval has one"]);
     if let Some(failure) = record.pilot_failure {
         let what = "probability that it ends more than two sigma off, at the worst of several places in the range";

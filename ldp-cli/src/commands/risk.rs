@@ -6,7 +6,7 @@ use crate::args::{Common, Risk};
 use crate::output::Output;
 use crate::progress::Clock;
 use crate::registry;
-use crate::report::{self, counted, percent, significant};
+use crate::report::{self, counted, measured, percent, significant};
 use anyhow::Context;
 use ldp_core::drive::MOST_DRAWN;
 use ldp_core::drive::exact::{Evaluation, Method, Wanted};
@@ -270,7 +270,7 @@ fn human(record: &Record, seed: u64) -> String {
         if let Some(width) = entry.mean_finite_width {
             remark += &format!(", mean finite width {}", significant(width, 4));
         }
-        table.add_row([&format!("{} coverage", entry.kind), &format!("{:.3} %", 100.0 * entry.coverage), &remark]);
+        table.add_row([&format!("{} coverage", entry.kind), &measured(entry.coverage, 3), &remark]);
     }
     if record.fallbacks > 0.0 {
         table.add_row(["notes", &percent(record.fallbacks), "estimates that come with a note, such as a fallback"]);

@@ -90,7 +90,7 @@ struct Curve {
 
 /// Sums the risk at every point and prints the record.
 pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> anyhow::Result<()> {
-    let estimator = without(&args.estimator, sweep)?;
+    check_key(&args.estimator, sweep)?;
     let values = values(sweep).context("--sweep")?;
     // All of them are checked before the first is worked out.
     let cases = values
@@ -113,6 +113,7 @@ pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> a
     drop(progress);
     let least = points.iter().min_by(|a, b| a.scaled_mse.total_cmp(&b.scaled_mse)).context("--sweep has no points")?;
     let swept = |key| sweep.key == key;
+    let estimator = cases.first().map_or_else(|| Ok(String::new()), |case| without(&case.protocol.spec, sweep))?;
     let record = Curve {
         command: "risk",
         version: env!("CARGO_PKG_VERSION"),
@@ -134,9 +135,9 @@ pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> a
     }
 }
 
-/// The canonical spec without the swept key, if there is something of that name to be swept.
-fn without(spec: &Spec, sweep: &Sweep) -> anyhow::Result<String> {
-    let (entry, values) = resolve("estimator", ESTIMATORS, spec).with_context(|| format!("--estimator {spec}"))?;
+/// Refuses a name that is no flag and no key of the protocol.
+fn check_key(spec: &Spec, sweep: &Sweep) -> anyhow::Result<()> {
+    let (entry, _) = resolve("estimator", ESTIMATORS, spec).with_context(|| format!("--estimator {spec}"))?;
     let known: Vec<&str> = FLAGS.into_iter().chain(entry.keys.iter().map(|key| key.name)).collect();
     if !known.contains(&sweep.key.as_str()) {
         let hint = nearest(&sweep.key, known.iter().copied()).map(|name| format!(" (did you mean '{name}'?)"));
@@ -148,7 +149,12 @@ fn without(spec: &Spec, sweep: &Sweep) -> anyhow::Result<String> {
             known.join(", ")
         );
     }
-    let mut canonical: Spec = values.to_string().parse()?;
+    Ok(())
+}
+
+/// The canonical spec without the swept key.
+fn without(canonical: &str, sweep: &Sweep) -> anyhow::Result<String> {
+    let mut canonical: Spec = canonical.parse()?;
     canonical.pairs.retain(|(key, _)| *key != sweep.key);
     Ok(canonical.to_string())
 }

@@ -5,7 +5,7 @@ use super::{choose_interval, pool, warn};
 use crate::args::{Common, Simulate};
 use crate::progress::{Clock, Progress};
 use crate::registry;
-use crate::report::{self, counted, percent, significant};
+use crate::report::{self, counted, measured, percent, significant};
 use ldp_core::IntervalKind;
 use ldp_core::drive::{MOST_DRAWN, Summary, in_batches};
 use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
@@ -170,7 +170,7 @@ fn human(record: &Record) -> String {
         if let Some(width) = entry.mean_finite_width {
             remark += &format!("; mean finite width {}", significant(width, 4));
         }
-        table.add_row([&format!("{} coverage", entry.kind), &format!("{:.2} %", 100.0 * entry.coverage), &remark]);
+        table.add_row([&format!("{} coverage", entry.kind), &measured(entry.coverage, 2), &remark]);
     }
     if record.fallbacks > 0.0 {
         table.add_row(["notes", &percent(record.fallbacks), "estimates that came with a note, such as a fallback"]);

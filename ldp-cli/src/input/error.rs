@@ -63,6 +63,20 @@ pub enum InputError {
         /// What is there instead.
         found: Found,
     },
+    /// A number that the model does not have. It is not shown: it may be anybody's.
+    #[error("{file}: {place}{column}: a value of {model} must be {support} (--skip-invalid skips others)")]
+    Impossible {
+        /// The file.
+        file: String,
+        /// The line or row.
+        place: Place,
+        /// The column.
+        column: Label,
+        /// The model.
+        model: String,
+        /// What its values are.
+        support: String,
+    },
     /// Nothing to read: an empty file, a header only, or nothing but invalid rows.
     #[error("{file}: {}", no_rows(*skipped))]
     NoRows {

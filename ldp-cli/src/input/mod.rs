@@ -37,6 +37,8 @@ mod parquet;
 
 use std::path::Path;
 
+use ldp_core::model::Support;
+
 pub use error::InputError;
 pub use hints::foreign;
 pub use spool::Spool;
@@ -63,7 +65,7 @@ pub enum Layout {
 }
 
 /// What to read, and how to treat what is not a number.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// The column's name, or its number counted from 1; `None` is enough if there is only one.
     ///
@@ -73,14 +75,25 @@ pub struct Options {
     pub header: bool,
     /// The layout, if it is not to be guessed.
     pub layout: Option<Layout>,
-    /// Count and skip cells that are not finite numbers, instead of refusing the file.
+    /// Count and skip cells that are not finite numbers, or not values that can be, instead of refusing the file.
     pub skip_invalid: bool,
+    /// What a value can be; `None` for any finite number.
+    pub values: Option<Allowed>,
+}
+
+/// What a value can be, and who says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Allowed {
+    /// The model.
+    pub model: String,
+    /// Where its values lie.
+    pub support: Support,
 }
 
 impl Default for Options {
     /// The only column of a file with a header, every cell a number.
     fn default() -> Self {
-        Self { column: None, header: true, layout: None, skip_invalid: false }
+        Self { column: None, header: true, layout: None, skip_invalid: false, values: None }
     }
 }
 
@@ -124,7 +137,7 @@ fn column_in(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Column, InputError> {
     // The temporary file comes first: a full disk should not wait for the end of the input to show.
-    let mut sink = Sink::new(source.name().to_owned(), options.skip_invalid, progress)?;
+    let mut sink = Sink::new(source.name().to_owned(), options, progress)?;
     match layout {
         Layout::Csv => csv::read(source, b',', options, &mut sink)?,
         Layout::Tsv => csv::read(source, b'\t', options, &mut sink)?,

@@ -1,8 +1,8 @@
 //! What happens to each cell: it is a finite number and goes to the spool, or it is refused, or skipped and counted.
 
-use super::Column;
 use super::error::{Found, InputError, Label, Place};
 use super::spool::SpoolWriter;
+use super::{Allowed, Column, Options};
 
 /// Rows between two calls of `progress`.
 const REPORT: u64 = 1 << 16;
@@ -17,14 +17,16 @@ pub(super) struct Sink<'a> {
     rows: u64,
     skipped: u64,
     skip_invalid: bool,
+    allowed: Option<&'a Allowed>,
     progress: &'a mut dyn FnMut(u64),
 }
 
 impl<'a> Sink<'a> {
     /// A sink for a column of `file` that is not yet known.
-    pub fn new(file: String, skip_invalid: bool, progress: &'a mut dyn FnMut(u64)) -> Result<Self, InputError> {
+    pub fn new(file: String, options: &'a Options, progress: &'a mut dyn FnMut(u64)) -> Result<Self, InputError> {
         let spool = SpoolWriter::new()?;
-        Ok(Self { file, column: Label::Only, spool, rows: 0, skipped: 0, skip_invalid, progress })
+        let (skip_invalid, allowed) = (options.skip_invalid, options.values.as_ref());
+        Ok(Self { file, column: Label::Only, spool, rows: 0, skipped: 0, skip_invalid, allowed, progress })
     }
 
     /// Says which column the cells are from.
@@ -39,14 +41,14 @@ impl<'a> Sink<'a> {
         let cell = cell.trim_ascii();
         let number = str::from_utf8(cell).ok().and_then(|text| text.parse().ok());
         match number {
-            Some(value) if f64::is_finite(value) && cell.len() <= LONGEST => self.accept(value),
+            Some(value) if f64::is_finite(value) && cell.len() <= LONGEST => self.accept(place, value),
             _ => self.refuse(place, Found::text(cell)),
         }
     }
 
     /// Takes a number.
     pub fn number(&mut self, place: Place, value: f64) -> Result<(), InputError> {
-        if value.is_finite() { self.accept(value) } else { self.refuse(place, Found::NotFinite(value)) }
+        if value.is_finite() { self.accept(place, value) } else { self.refuse(place, Found::NotFinite(value)) }
     }
 
     /// Takes something that is not a number.
@@ -54,12 +56,30 @@ impl<'a> Sink<'a> {
         if !self.skip_invalid {
             return Err(InputError::Cell { file: self.file.clone(), place, column: self.column.clone(), found });
         }
-        self.skipped += 1;
-        self.count();
+        self.skip();
         Ok(())
     }
 
-    fn accept(&mut self, value: f64) -> Result<(), InputError> {
+    fn skip(&mut self) {
+        self.skipped += 1;
+        self.count();
+    }
+
+    fn accept(&mut self, place: Place, value: f64) -> Result<(), InputError> {
+        if let Some(Allowed { model, support }) = self.allowed.filter(|allowed| !allowed.support.holds(value)) {
+            if !self.skip_invalid {
+                let (file, column) = (self.file.clone(), self.column.clone());
+                return Err(InputError::Impossible {
+                    file,
+                    place,
+                    column,
+                    model: model.clone(),
+                    support: support.to_string(),
+                });
+            }
+            self.skip();
+            return Ok(());
+        }
         self.spool.push(value)?;
         self.count();
         Ok(())
@@ -89,8 +109,8 @@ mod tests {
     use super::*;
 
     fn taken(cell: &[u8]) -> Result<f64, Found> {
-        let mut ignore = |_| ();
-        let mut sink = Sink::new("f".to_owned(), false, &mut ignore).unwrap();
+        let (mut ignore, options) = (|_| (), Options::default());
+        let mut sink = Sink::new("f".to_owned(), &options, &mut ignore).unwrap();
         match sink.text(Place::Line(1), cell) {
             Ok(()) => Ok(sink.finish().unwrap().spool.value(0).unwrap()),
             Err(InputError::Cell { found, .. }) => Err(found),
@@ -121,15 +141,15 @@ mod tests {
 
     #[test]
     fn invalid_cells_are_counted_when_skipped() {
-        let mut ignore = |_| ();
-        let mut sink = Sink::new("f".to_owned(), true, &mut ignore).unwrap();
+        let (mut ignore, options) = (|_| (), Options { skip_invalid: true, ..Options::default() });
+        let mut sink = Sink::new("f".to_owned(), &options, &mut ignore).unwrap();
         sink.text(Place::Line(1), b"x").unwrap();
         sink.number(Place::Line(2), f64::NAN).unwrap();
         sink.number(Place::Line(3), 3.0).unwrap();
         let column = sink.finish().unwrap();
         assert_eq!((column.spool.rows(), column.skipped), (1, 2));
 
-        let mut sink = Sink::new("f".to_owned(), true, &mut ignore).unwrap();
+        let mut sink = Sink::new("f".to_owned(), &options, &mut ignore).unwrap();
         sink.refuse(Place::Line(1), Found::Null).unwrap();
         assert!(matches!(sink.finish(), Err(InputError::NoRows { skipped: 1, .. })));
     }

@@ -33,6 +33,11 @@ impl<'a> Known<'a> {
     pub fn new(epsilon: Epsilon, built: &'a BuiltModel) -> Self {
         Self { epsilon, sigma: built.scale, model: &built.model, theta: built.usual_theta() }
     }
+
+    /// Whether the parameter is confined to probabilities, where one start is as near as any to all of them.
+    fn confined(&self) -> bool {
+        [-1.0, 2.0].iter().all(|&theta| self.model.admits(theta).is_err())
+    }
 }
 
 /// What a protocol estimates.
@@ -81,8 +86,14 @@ impl Target {
 pub struct BuiltEstimator {
     /// The protocol.
     pub estimator: Box<dyn AnyEstimator>,
-    /// The canonical spec.
+    /// The canonical spec, of the keys that play a part.
     pub spec: String,
+    /// The same with every key: the name of its random streams in studies.
+    pub full: String,
+    /// What has to be told about the data and was not.
+    pub untold: Vec<&'static Key>,
+    /// The range that its keys name: of the mean, or of what values are clipped to.
+    pub range: Option<[f64; 2]>,
     /// What it estimates.
     pub target: Target,
     /// Whether it takes the values to be Gaussian.
@@ -101,6 +112,9 @@ fn gaussian(estimator: Box<dyn AnyEstimator>) -> anyhow::Result<BuiltEstimator> 
     Ok(BuiltEstimator {
         estimator,
         spec: String::new(),
+        full: String::new(),
+        untold: Vec::new(),
+        range: None,
         target: Target::Parameter,
         gaussian: true,
         fidelity,
@@ -108,31 +122,21 @@ fn gaussian(estimator: Box<dyn AnyEstimator>) -> anyhow::Result<BuiltEstimator> 
     })
 }
 
-const START: Key = Key { name: "start", default: "0", help: "where the first threshold stands, in units of the data" };
-const FIRST_STAGE: Key = Key {
-    name: "first-stage",
-    default: "auto",
-    help: "users in the first stage; auto: about the best size for a start half a sigma off",
-};
-const LOW: Key = Key { name: "low", default: "0", help: "the mean is known to be at least this" };
-const HIGH: Key = Key { name: "high", default: "128", help: "the mean is known to be at most this" };
-const HALF: Key =
-    Key { name: "pilot", default: "half", help: "users of the pilot: a number, a share such as 0.3, or half" };
+const START: Key = Key::of_data("start", "0", "where the first threshold stands, in units of the data");
+const FIRST_STAGE: Key =
+    Key::new("first-stage", "auto", "users in the first stage; auto: about the best size for a start half a sigma off");
+const LOW: Key = Key::of_data("low", "0", "the mean is known to be at least this");
+const HIGH: Key = Key::of_data("high", "128", "the mean is known to be at most this");
+const HALF: Key = Key::new("pilot", "half", "users of the pilot: a number, a share such as 0.3, or half");
 const COUNT: Key = Key { name: "pilot", default: "15000", ..HALF };
-const PILOT_OR_NONE: Key = Key {
-    name: "pilot",
-    default: "none",
-    help: "users of a bitwise pilot that finds the start of a Gaussian mean, or none",
-};
-const SCALES: Key = Key {
-    name: "scales",
-    default: "auto",
-    help: "scales of the pilot, from sigma upwards; auto: as few as the range needs",
-};
-const BETA: Key = Key { name: "beta", default: "0.05", help: "failure probability in the pilot's thresholds" };
-const DIMENSION: Key = Key { name: "dimension", default: "2", help: "number of coordinates" };
-const SIGMA_LOW: Key = Key { name: "sigma-low", default: "0.25", help: "the standard deviation is at least this" };
-const SIGMA_HIGH: Key = Key { name: "sigma-high", default: "4", help: "the standard deviation is at most this" };
+const PILOT_OR_NONE: Key =
+    Key::new("pilot", "none", "users of a bitwise pilot that finds the start of a Gaussian mean, or none");
+const SCALES: Key =
+    Key::new("scales", "auto", "scales of the pilot, from sigma upwards; auto: as few as the range needs");
+const BETA: Key = Key::new("beta", "0.05", "failure probability in the pilot's thresholds");
+const DIMENSION: Key = Key::new("dimension", "2", "number of coordinates");
+const SIGMA_LOW: Key = Key::of_data("sigma-low", "0.25", "the standard deviation is at least this");
+const SIGMA_HIGH: Key = Key::of_data("sigma-high", "4", "the standard deviation is at most this");
 
 /// All protocols.
 pub const ESTIMATORS: &[Entry<Build>] = &[
@@ -163,16 +167,16 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         summary: "the parameter of any model: one bit finds the place, the rest answer the best mechanism there; efficient at \
                   every epsilon",
         keys: &[
-            Key {
-                name: "start",
-                default: "auto",
-                help: "a guess of the parameter; auto: 0 for a location, 1 for a scale or a Poisson mean, 1/2 for a probability",
-            },
-            Key {
-                name: "first-stage",
-                default: "auto",
-                help: "users who find the place; auto: about the best number for a start half a sigma off",
-            },
+            Key::of_data(
+                "start",
+                "auto",
+                "a guess of the parameter; auto: 0 for a location, 1 for a scale or a Poisson mean, 1/2 for a probability",
+            ),
+            Key::new(
+                "first-stage",
+                "auto",
+                "users who find the place; auto: about the best number for a start half a sigma off",
+            ),
             PILOT_OR_NONE,
             LOW,
             HIGH,
@@ -181,7 +185,13 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         ],
         build: |values, known| {
             let model = Arc::clone(known.model);
-            let start = values.number_or_auto("start")?.unwrap_or(known.theta);
+            // From a pilot the start is where that points.
+            let piloted = values.share_or_none("pilot")?.is_some();
+            let start = if piloted { None } else { values.number_or_auto("start")? };
+            if known.confined() {
+                values.settle("start");
+            }
+            let start = start.unwrap_or(known.theta);
             let estimator = match values.count_or_auto("first-stage")? {
                 Some(first_stage) => Efficient::new(model, known.epsilon, start, first_stage),
                 None => Efficient::tuned(model, known.epsilon, start),
@@ -248,14 +258,14 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                   the path of its guesses has not settled",
         keys: &[
             START,
-            Key {
-                name: "scale",
-                default: "auto",
-                help: "the unit of the steps: about the spread of the values, better too large than too small; auto: the \
-                       sigma or scale of the model, taken to be known",
-            },
-            Key { name: "quantile", default: "0.5", help: "the level of the quantile" },
-            Key { name: "batch", default: "1", help: "users per round; best below about 100" },
+            Key::new(
+                "scale",
+                "auto",
+                "the unit of the steps: about the spread of the values, better too large than too small; auto: the sigma or \
+                 scale of the model, taken to be known",
+            ),
+            Key::new("quantile", "0.5", "the level of the quantile"),
+            Key::new("batch", "1", "users per round; best below about 100"),
             PILOT_OR_NONE,
             LOW,
             HIGH,
@@ -267,7 +277,10 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
             let told = values.number_or_auto("scale")?;
             let scale = told.unwrap_or(known.sigma);
             require(scale > 0.0, "scale", "positive", scale)?;
-            let unit = Liu::new(known.epsilon, values.number("start")? / scale)?;
+            // From a pilot the start is where that points.
+            let piloted = values.share_or_none("pilot")?.is_some();
+            let start = if piloted { 0.0 } else { values.number("start")? };
+            let unit = Liu::new(known.epsilon, start / scale)?;
             let unit = unit.quantile(level)?.batch(values.count("batch")?)?;
             let main = Rescaled::new(if told.is_some() { unit.guessed_scale() } else { unit }, scale)?;
             let estimator = match values.share_or_none("pilot")? {
@@ -281,7 +294,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
     Entry {
         name: "duchi-rogers",
         summary: "mean within range of start, sigma known: one sign stage, clipped to what the range allows",
-        keys: &[START, Key { name: "range", default: "1", help: "the mean is known to be within this of start" }],
+        keys: &[START, Key::of_data("range", "1", "the mean is known to be within this of start")],
         build: |values, known| {
             let (start, range) = (values.number("start")? / known.sigma, values.number("range")? / known.sigma);
             gaussian(erase(Rescaled::new(DuchiRogers::new(known.epsilon, start, range)?, known.sigma)?))
@@ -291,13 +304,9 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         name: "clipped-mean",
         summary: "mean of values clipped to low..high, of any distribution, through a bounded mechanism",
         keys: &[
-            Key {
-                name: "mechanism",
-                default: "duchi",
-                help: "laplace, duchi (or ding), piecewise, hybrid or staircase",
-            },
-            Key { name: "low", default: "-4", help: "smaller values count as this" },
-            Key { name: "high", default: "4", help: "larger values count as this" },
+            Key::new("mechanism", "duchi", "laplace, duchi (or ding), piecewise, hybrid or staircase"),
+            Key::of_data("low", "-4", "smaller values count as this"),
+            Key::of_data("high", "4", "larger values count as this"),
         ],
         build: |values, known| {
             let (epsilon, range) = (known.epsilon, Range::new(values.number("low")?, values.number("high")?)?);
@@ -335,21 +344,23 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         name: "vector-mean",
         summary: "mean of vectors through a vector mechanism; every user holds dimension values of the model",
         keys: &[
-            Key {
-                name: "mechanism",
-                default: "duchi-linf",
-                help: "duchi-linf, duchi-l2; privunit or projunit for the mean of directions x/|x|",
-            },
+            Key::new(
+                "mechanism",
+                "duchi-linf",
+                "duchi-linf, duchi-l2; privunit or projunit for the mean of directions x/|x|",
+            ),
             DIMENSION,
-            Key { name: "radius", default: "4", help: "of the cube or ball that vectors are clipped to (duchi)" },
-            Key { name: "projection", default: "auto", help: "dimensions of projunit; auto: at most 20" },
+            Key::of_data("radius", "4", "of the cube or ball that vectors are clipped to (duchi)"),
+            Key::new("projection", "auto", "dimensions of projunit; auto: at most 20"),
         ],
         build: |values, known| {
             let (epsilon, dimension) = (known.epsilon, values.dimension("dimension")?);
-            let radius = values.number("radius")?;
             let names = ["duchi-linf", "duchi-l2", "privunit", "projunit"];
             let estimator = match values.word("mechanism", &names)? {
-                "duchi-l2" => erase_vectors(VectorMean::new(DuchiL2::new(epsilon, dimension, radius)?), dimension),
+                "duchi-l2" => erase_vectors(
+                    VectorMean::new(DuchiL2::new(epsilon, dimension, values.number("radius")?)?),
+                    dimension,
+                ),
                 "privunit" => erase_vectors(VectorMean::new(PrivUnitG::new(epsilon, dimension)?), dimension),
                 "projunit" => {
                     let projection = match values.count_or_auto("projection")? {
@@ -358,7 +369,10 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                     };
                     erase_vectors(VectorMean::new(ProjUnit::new(epsilon, dimension, projection)?), dimension)
                 }
-                _ => erase_vectors(VectorMean::new(DuchiLinf::new(epsilon, dimension, radius)?), dimension),
+                _ => erase_vectors(
+                    VectorMean::new(DuchiLinf::new(epsilon, dimension, values.number("radius")?)?),
+                    dimension,
+                ),
             };
             let directions = values.word("mechanism", &["privunit", "projunit"]).is_ok();
             let warning = directions
@@ -373,12 +387,8 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
         keys: &[
             DIMENSION,
             START,
-            Key { name: "first-stage", default: "0", help: "users that move the start first; 0: the start stays" },
-            Key {
-                name: "method",
-                default: "auto",
-                help: "coordinate, direction, or auto: the better at this dimension",
-            },
+            Key::new("first-stage", "0", "users that move the start first; 0: the start stays"),
+            Key::new("method", "auto", "coordinate, direction, or auto: the better at this dimension"),
         ],
         build: |values, known| {
             let dimension = values.dimension("dimension")?;
@@ -412,15 +422,33 @@ fn pilot(values: &Values, epsilon: Epsilon, sigma: f64) -> anyhow::Result<Bitwis
     })
 }
 
-/// The protocol that the flag names.
+/// The protocol that the flag names. Every key given must play a part.
 pub fn estimator(spec: &Spec, known: Known<'_>) -> anyhow::Result<BuiltEstimator> {
-    build_estimator(spec, known).with_context(|| format!("--estimator {spec}"))
+    let built = build(spec, known).and_then(|(built, values)| {
+        values.check_used()?;
+        Ok(built)
+    });
+    built.with_context(|| format!("--estimator {spec}"))
 }
 
-/// The protocol that a spec names.
+/// The protocol that a spec names. Keys may be without a part: a study varies them for all protocols that have them.
 pub fn build_estimator(spec: &Spec, known: Known<'_>) -> anyhow::Result<BuiltEstimator> {
+    Ok(build(spec, known)?.0)
+}
+
+/// Refuses a key that plays no part, whatever the level and the model.
+pub fn check_used(spec: &Spec, known: Known<'_>) -> anyhow::Result<()> {
+    // What cannot be built is told elsewhere, and with what it depends on.
+    build(spec, known).map_or(Ok(()), |(_, values)| Ok(values.check_used()?))
+}
+
+fn build(spec: &Spec, known: Known<'_>) -> anyhow::Result<(BuiltEstimator, Values)> {
     let (entry, values) = resolve("estimator", ESTIMATORS, spec)?;
-    Ok(BuiltEstimator { spec: values.to_string(), ..(entry.build)(&values, known)? })
+    let built = (entry.build)(&values, known)?;
+    let around = values.both("start", "range").map(|[start, range]| [start - range, start + range]);
+    let range = values.both("low", "high").or(around);
+    let (spec, full, untold) = (values.to_string(), values.full(), values.untold());
+    Ok((BuiltEstimator { spec, full, untold, range, ..built }, values))
 }
 
 #[cfg(test)]

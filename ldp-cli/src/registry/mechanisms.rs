@@ -12,33 +12,33 @@ use ldp_mechanisms::{
 
 type Build = fn(&Values, Epsilon) -> anyhow::Result<Box<dyn AnyMechanism>>;
 
-const LOW: Key = Key { name: "low", default: "-1", help: "smaller values count as this" };
-const HIGH: Key = Key { name: "high", default: "1", help: "larger values count as this" };
-const CATEGORIES: Key = Key { name: "categories", default: "2", help: "number of categories k" };
-const DIMENSION: Key = Key { name: "dimension", default: "2", help: "number of coordinates d" };
-const RADIUS: Key = Key { name: "radius", default: "1", help: "of the ball that vectors are clipped to" };
+const LOW: Key = Key::new("low", "-1", "smaller values count as this");
+const HIGH: Key = Key::new("high", "1", "larger values count as this");
+const CATEGORIES: Key = Key::new("categories", "2", "number of categories k");
+const DIMENSION: Key = Key::new("dimension", "2", "number of coordinates d");
+const RADIUS: Key = Key::new("radius", "1", "of the ball that vectors are clipped to");
 
 /// All mechanisms, with their report size and whether they sample exactly.
 pub const MECHANISMS: &[Entry<Build>] = &[
     Entry {
         name: "sign",
         summary: "the sign of x - threshold by randomised response; 1 bit, exact",
-        keys: &[Key { name: "threshold", default: "0", help: "where the line is cut" }],
+        keys: &[Key::new("threshold", "0", "where the line is cut")],
         build: |values, epsilon| channel(&Sign::new(epsilon, values.number("threshold")?)?),
     },
     Entry {
         name: "interval",
         summary: "which interval x lies in, by m-ary randomised response; log2 m bits, exact",
-        keys: &[Key { name: "cuts", default: "0", help: "increasing cut points, separated by /" }],
+        keys: &[Key::new("cuts", "0", "increasing cut points, separated by /")],
         build: |values, epsilon| channel(&IntervalResponse::new(epsilon, values.numbers("cuts")?)?),
     },
     Entry {
         name: "residue",
         summary: "floor((x - origin)/width) modulo cells, by randomised response; log2 cells bits, exact",
         keys: &[
-            Key { name: "origin", default: "0", help: "where a residue 0 begins" },
-            Key { name: "width", default: "1", help: "length of an interval" },
-            Key { name: "cells", default: "4", help: "number of residues" },
+            Key::new("origin", "0", "where a residue 0 begins"),
+            Key::new("width", "1", "length of an interval"),
+            Key::new("cells", "4", "number of residues"),
         ],
         build: |values, epsilon| {
             let (origin, width) = (values.number("origin")?, values.number("width")?);
@@ -54,10 +54,7 @@ pub const MECHANISMS: &[Entry<Build>] = &[
     Entry {
         name: "lattice-laplace",
         summary: "distance to the nearest lattice point plus Laplace noise; real report, idealised",
-        keys: &[
-            Key { name: "origin", default: "0", help: "a point of the lattice" },
-            Key { name: "width", default: "1", help: "distance of its points" },
-        ],
+        keys: &[Key::new("origin", "0", "a point of the lattice"), Key::new("width", "1", "distance of its points")],
         build: |values, epsilon| real(LatticeLaplace::new(epsilon, values.number("origin")?, values.number("width")?)?),
     },
     Entry {
@@ -105,7 +102,7 @@ pub const MECHANISMS: &[Entry<Build>] = &[
     Entry {
         name: "subset-selection",
         summary: "a random set of categories, more often with the true one; log2 C(k, size) bits, exact",
-        keys: &[CATEGORIES, Key { name: "size", default: "auto", help: "size of the set; auto: of least variance" }],
+        keys: &[CATEGORIES, Key::new("size", "auto", "size of the set; auto: of least variance")],
         build: |values, epsilon| {
             let categories = values.small_count("categories")?;
             sets(match values.count_or_auto("size")? {
@@ -139,7 +136,7 @@ pub const MECHANISMS: &[Entry<Build>] = &[
     Entry {
         name: "projunit",
         summary: "privunit after a random projection; projection reals and a seed, idealised",
-        keys: &[DIMENSION, Key { name: "projection", default: "auto", help: "dimensions projected to" }],
+        keys: &[DIMENSION, Key::new("projection", "auto", "dimensions projected to")],
         build: |values, epsilon| {
             let dimension = values.dimension("dimension")?;
             let projection = match values.count_or_auto("projection")? {
@@ -159,6 +156,10 @@ fn range(values: &Values) -> anyhow::Result<Range> {
 pub fn mechanism(spec: &Spec, epsilon: Epsilon) -> anyhow::Result<(Box<dyn AnyMechanism>, String)> {
     resolve("mechanism", MECHANISMS, spec)
         .map_err(anyhow::Error::from)
-        .and_then(|(entry, values)| Ok(((entry.build)(&values, epsilon)?, values.to_string())))
+        .and_then(|(entry, values)| {
+            let built = (entry.build)(&values, epsilon)?;
+            values.check_used()?;
+            Ok((built, values.to_string()))
+        })
         .with_context(|| format!("--mechanism {spec}"))
 }

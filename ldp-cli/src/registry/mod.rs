@@ -5,20 +5,26 @@
 
 mod estimators;
 mod informative;
+#[cfg(test)]
+mod laws;
+mod meaning;
 mod mechanisms;
 mod models;
+mod on_data;
 mod values;
 
-pub use estimators::{BuiltEstimator, ESTIMATORS, Known, Target, build_estimator, estimator};
+pub use estimators::{BuiltEstimator, ESTIMATORS, Known, Target, build_estimator, check_used, estimator};
+pub use meaning::Meaning;
 pub use mechanisms::{MECHANISMS, mechanism};
 pub use models::{BuiltModel, MODELS, build_model, model};
+pub use on_data::{OnData, Untold, on_data};
 pub use values::{Values, count, number};
 
 use crate::nearest::nearest;
 use crate::spec::Spec;
 
 /// A key of a spec.
-#[derive(serde::Serialize)]
+#[derive(Debug, serde::Serialize)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
@@ -26,6 +32,21 @@ pub struct Key {
     pub default: &'static str,
     /// What it means.
     pub help: &'static str,
+    /// Whether it states what is known about the data: `ldp estimate` takes no default for it.
+    #[serde(rename = "required_on_data")]
+    pub of_data: bool,
+}
+
+impl Key {
+    /// A key whose default does for any data.
+    pub const fn new(name: &'static str, default: &'static str, help: &'static str) -> Self {
+        Self { name, default, help, of_data: false }
+    }
+
+    /// A key that states what is known about the data, in their unit; its default is for demonstrations.
+    pub const fn of_data(name: &'static str, default: &'static str, help: &'static str) -> Self {
+        Self { of_data: true, ..Self::new(name, default, help) }
+    }
 }
 
 /// Something that can be named; `B` is what builds it.
@@ -67,6 +88,20 @@ pub enum NameError {
         /// All keys of the entry.
         known: Vec<&'static str>,
     },
+    /// A key that plays no part beside the others.
+    #[error("{name} does not use the key '{key}'{}; leave it out", beside(.choices))]
+    Unused {
+        /// The entry.
+        name: &'static str,
+        /// The key given.
+        key: &'static str,
+        /// The values that choose a variant without it.
+        choices: Vec<String>,
+    },
+}
+
+fn beside(choices: &[String]) -> String {
+    if choices.is_empty() { String::new() } else { format!(" with {}", choices.join(" and ")) }
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
@@ -92,9 +127,6 @@ pub fn resolve<'t, B>(
         let nearest = nearest(key, known.iter().copied());
         return Err(NameError::Key { name: entry.name, key: key.clone(), nearest, known });
     }
-    let value = |key: &Key| {
-        let given = spec.pairs.iter().find(|(name, _)| name == key.name);
-        (key.name, given.map_or_else(|| key.default.to_owned(), |(_, value)| value.clone()))
-    };
-    Ok((entry, Values::new(entry.name, entry.keys.iter().map(value).collect())))
+    let given = |key: &Key| spec.pairs.iter().find(|(name, _)| name == key.name).map(|(_, value)| value.as_str());
+    Ok((entry, Values::new(entry.name, entry.keys.iter().map(|key| (key, given(key))))))
 }

@@ -20,6 +20,10 @@ pub struct BuiltModel {
     pub scale: f64,
     /// The mean of the values at a parameter.
     pub mean: Box<dyn Fn(f64) -> f64 + Send + Sync>,
+    /// What the parameter is.
+    pub parameter: &'static str,
+    /// What has to be told about the data and was not.
+    pub untold: Vec<&'static Key>,
     /// Whether it is what protocols for a Gaussian mean assume.
     pub gaussian: bool,
     /// The largest private information, where it has a closed form.
@@ -38,6 +42,13 @@ impl BuiltModel {
         }
     }
 
+    /// The ends of what the parameter can be, as far as they are at 0 or 1.
+    pub fn space(&self) -> [f64; 2] {
+        let admits = |theta: f64| self.model.admits(theta).is_ok();
+        let low = if admits(-1.0) { f64::NEG_INFINITY } else { 0.0 };
+        [low, if admits(2.0) { f64::INFINITY } else { 1.0 }]
+    }
+
     /// A parameter for those who name none: the first of 0, 1 and 1/2 that the family has.
     pub fn usual_theta(&self) -> f64 {
         [0.0, 1.0, 0.5].into_iter().find(|&theta| self.model.admits(theta).is_ok()).unwrap_or(0.0)
@@ -46,7 +57,7 @@ impl BuiltModel {
 
 type Build = fn(&Values) -> anyhow::Result<BuiltModel>;
 
-const SCALE: Key = Key { name: "scale", default: "1", help: "its scale" };
+const SCALE: Key = Key::of_data("scale", "1", "scale of the distribution");
 const NO_FORM: &str = "the optimal mechanism of this family has no closed form";
 const NOT_FOUND: &str = "no optimal mechanism was found: the family has no finite information here, or numbers run out";
 
@@ -55,7 +66,7 @@ pub const MODELS: &[Entry<Build>] = &[
     Entry {
         name: "gaussian",
         summary: "N(theta, sigma^2), its mean",
-        keys: &[Key { name: "sigma", default: "1", help: "its standard deviation, known to the protocol" }],
+        keys: &[Key::of_data("sigma", "1", "standard deviation of the values, known to the protocol")],
         build: |values| {
             let sigma = values.number("sigma")?;
             let closed_form = Box::new(move |epsilon| gaussian_mean(epsilon, sigma));
@@ -84,7 +95,7 @@ pub const MODELS: &[Entry<Build>] = &[
     Entry {
         name: "student-t",
         summary: "Student's t distribution, its location",
-        keys: &[Key { name: "degrees", default: "3", help: "degrees of freedom" }, SCALE],
+        keys: &[Key::of_data("degrees", "3", "degrees of freedom"), SCALE],
         build: |values| {
             let scale = values.number("scale")?;
             Ok(location(values, StudentT::new(values.number("degrees")?, scale)?, scale))
@@ -100,13 +111,15 @@ pub const MODELS: &[Entry<Build>] = &[
         name: "gaussian-scale",
         summary: "N(0, theta^2), its standard deviation",
         keys: &[],
-        build: |values| Ok(BuiltModel { mean: Box::new(|_| 0.0), ..other(values, GaussianScale) }),
+        build: |values| {
+            Ok(BuiltModel { mean: Box::new(|_| 0.0), parameter: "standard deviation", ..other(values, GaussianScale) })
+        },
     },
     Entry {
         name: "bernoulli",
         summary: "0 or 1, the probability of 1",
         keys: &[],
-        build: |values| Ok(other(values, Bernoulli)),
+        build: |values| Ok(BuiltModel { parameter: "probability of 1", ..other(values, Bernoulli) }),
     },
     Entry {
         name: "poisson",
@@ -117,12 +130,12 @@ pub const MODELS: &[Entry<Build>] = &[
     Entry {
         name: "categorical",
         summary: "categories 0, 1, ..., the probability of 0; the others share the rest equally",
-        keys: &[Key { name: "size", default: "4", help: "number of categories" }],
+        keys: &[Key::of_data("size", "4", "number of categories")],
         build: |values| {
             let size = values.small_count("size")?;
             // The categories after 0 share the rest equally; their mean is half the number of all.
             let mean = Box::new(move |theta| (1.0 - theta) * f64::from(size) / 2.0);
-            Ok(BuiltModel { mean, ..other(values, Categorical::new(size)?) })
+            Ok(BuiltModel { mean, parameter: "probability of 0", ..other(values, Categorical::new(size)?) })
         },
     },
 ];
@@ -137,6 +150,8 @@ fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
         spec: values.to_string(),
         scale: 1.0,
         mean: Box::new(|theta| theta),
+        parameter: "mean",
+        untold: Vec::new(),
         gaussian: false,
         closed_form: Box::new(|_| Optimum::Unknown { reason: NO_FORM }),
     }
@@ -150,5 +165,7 @@ pub fn model(spec: &Spec) -> anyhow::Result<BuiltModel> {
 /// The model that a spec names.
 pub fn build_model(spec: &Spec) -> anyhow::Result<BuiltModel> {
     let (entry, values) = resolve("model", MODELS, spec)?;
-    (entry.build)(&values)
+    let built = (entry.build)(&values)?;
+    values.check_used()?;
+    Ok(BuiltModel { untold: values.untold(), ..built })
 }

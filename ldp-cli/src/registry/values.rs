@@ -1,17 +1,33 @@
 //! The values of a spec's keys, read as what the builder wants.
 
-use super::did_you_mean;
+use super::{Key, NameError, did_you_mean};
 use crate::nearest::nearest;
 use ldp_estimators::Share;
+use std::cell::Cell;
 use std::fmt;
 
-/// A key and value that names leave out: the random streams of studies are found under names that are older than this key.
+/// A key and value that names of streams leave out: they are older than this key.
 const UNNAMED: (&str, &str) = ("scale", "auto");
 
-/// Every key of an entry with its value, given or default.
+/// Every key of an entry with its value, given or default, and what a builder made of them.
+///
+/// Which keys play a part depends on the variant that others choose: without a pilot nobody asks where the mean may lie.
+/// A builder reads what it uses, so what it has not read plays no part.
 pub struct Values {
     name: &'static str,
-    pairs: Vec<(&'static str, String)>,
+    slots: Vec<Slot>,
+}
+
+/// A key with its value.
+struct Slot {
+    key: &'static Key,
+    value: String,
+    given: bool,
+    read: Cell<bool>,
+    /// Whether its value chose a variant.
+    choice: Cell<bool>,
+    /// Whether its default does for these data after all.
+    settled: Cell<bool>,
 }
 
 /// A value that cannot be read.
@@ -36,12 +52,73 @@ pub struct WordError {
 }
 
 impl Values {
-    pub(super) fn new(name: &'static str, pairs: Vec<(&'static str, String)>) -> Self {
-        Self { name, pairs }
+    pub(super) fn new<'g>(name: &'static str, pairs: impl Iterator<Item = (&'static Key, Option<&'g str>)>) -> Self {
+        let slot = |(key, given): (&'static Key, Option<&str>)| Slot {
+            key,
+            value: given.unwrap_or(key.default).to_owned(),
+            given: given.is_some(),
+            read: Cell::new(false),
+            choice: Cell::new(false),
+            settled: Cell::new(false),
+        };
+        Self { name, slots: pairs.map(slot).collect() }
+    }
+
+    fn slot(&self, key: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.key.name == key)
     }
 
     fn raw(&self, key: &'static str) -> &str {
-        self.pairs.iter().find(|(name, _)| *name == key).map_or("", |(_, value)| value)
+        self.slot(key).map_or("", |slot| {
+            slot.read.set(true);
+            &slot.value
+        })
+    }
+
+    fn chosen(&self, key: &'static str) {
+        if let Some(slot) = self.slot(key) {
+            slot.choice.set(true);
+        }
+    }
+
+    /// Says that the default of a key does for any data that the model allows.
+    pub fn settle(&self, key: &'static str) {
+        if let Some(slot) = self.slot(key) {
+            slot.settled.set(true);
+        }
+    }
+
+    /// The first key that was given and that the builder had no use for.
+    pub fn check_used(&self) -> Result<(), NameError> {
+        let Some(unused) = self.slots.iter().find(|slot| slot.given && !slot.read.get()) else {
+            return Ok(());
+        };
+        let choices = self.slots.iter().filter(|slot| slot.choice.get());
+        let choices = choices.map(|slot| format!("{}={}", slot.key.name, slot.value)).collect();
+        Err(NameError::Unused { name: self.name, key: unused.key.name, choices })
+    }
+
+    /// The keys that state what is known about the data, that play a part and that were left out.
+    pub fn untold(&self) -> Vec<&'static Key> {
+        let untold = |slot: &&Slot| slot.key.of_data && slot.read.get() && !slot.given && !slot.settled.get();
+        self.slots.iter().filter(untold).map(|slot| slot.key).collect()
+    }
+
+    /// Both values as numbers, if the builder has used both.
+    pub fn both(&self, low: &'static str, high: &'static str) -> Option<[f64; 2]> {
+        let used = |key| self.slot(key).filter(|slot| slot.read.get()).and_then(|slot| number(&slot.value));
+        Some([used(low)?, used(high)?])
+    }
+
+    /// The canonical spec with every key spelled out, those without a part too. Studies name their streams by it.
+    pub fn full(&self) -> String {
+        self.spelled(|slot| (slot.key.name, slot.value.as_str()) != UNNAMED)
+    }
+
+    fn spelled(&self, shown: impl Fn(&Slot) -> bool) -> String {
+        let pairs: Vec<_> = self.slots.iter().filter(|slot| shown(slot)).collect();
+        let pairs: Vec<_> = pairs.iter().map(|slot| format!("{}={}", slot.key.name, slot.value)).collect();
+        if pairs.is_empty() { self.name.to_owned() } else { format!("{}:{}", self.name, pairs.join(",")) }
     }
 
     fn error(&self, key: &'static str, wanted: &'static str) -> ValueError {
@@ -92,6 +169,7 @@ impl Values {
 
     /// One of several words.
     pub fn word(&self, key: &'static str, words: &[&'static str]) -> Result<&'static str, WordError> {
+        self.chosen(key);
         let given = self.raw(key);
         words.iter().find(|&&word| word == given).copied().ok_or_else(|| WordError {
             name: self.name,
@@ -104,6 +182,7 @@ impl Values {
 
     /// A number of users or a part of them; `None` for the word `none`.
     pub fn share_or_none(&self, key: &'static str) -> Result<Option<Share>, ValueError> {
+        self.chosen(key);
         match self.raw(key) {
             "none" => Ok(None),
             "half" => Ok(Some(Share::HALF)),
@@ -118,15 +197,10 @@ impl Values {
     }
 }
 
-/// The canonical spec: every key spelled out.
+/// The canonical spec: every key that plays a part, spelled out. To be asked once everything is built.
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        let named = self.pairs.iter().filter(|(key, value)| (*key, value.as_str()) != UNNAMED);
-        for (index, (key, value)) in named.enumerate() {
-            write!(f, "{}{key}={value}", if index == 0 { ':' } else { ',' })?;
-        }
-        Ok(())
+        f.write_str(&self.spelled(|slot| slot.read.get()))
     }
 }
 

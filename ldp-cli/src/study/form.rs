@@ -4,9 +4,10 @@ use super::comparison::Named;
 use super::grid::{SETTING, Written};
 use super::{Axis, Comparison, Contestant, Count, Fidelity, Figure, Grid, Infeasible, Kind, StudyError};
 use crate::nearest::nearest;
-use crate::registry::{self, ESTIMATORS, MODELS};
+use crate::registry::{self, ESTIMATORS, Known, MODELS};
 use crate::spec::Spec;
 use anyhow::Context;
+use ldp_core::Epsilon;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -139,7 +140,11 @@ fn contestants(form: &Form, lines: Lines<'_>) -> Result<Vec<Contestant>, StudyEr
     let mut all: Vec<Contestant> = Vec::new();
     for entrant in form.estimators.get_ref() {
         let spec = named(lines, &entrant.spec)?;
-        lines.at(spec.line, || Ok(registry::resolve("estimator", ESTIMATORS, &spec.spec).map(drop)?))?;
+        lines.at(spec.line, || {
+            registry::resolve("estimator", ESTIMATORS, &spec.spec)?;
+            let (model, epsilon) = (registry::build_model(&"gaussian".parse()?)?, Epsilon::new(1.0)?);
+            registry::check_used(&spec.spec, Known::new(epsilon, &model))
+        })?;
         let written = entrant.replications.as_ref().unwrap_or(&form.replications);
         let replications = written.get_ref().0;
         lines.at(lines.of(written), || {

@@ -221,7 +221,7 @@ mod tests {
             assert!(shown.contains(&(0, users, 84.5, 50_000, three(first))), "{users}");
             assert!(shown.contains(&(1, users, 84.5, 50_000, "joseph:low=0,high=128,pilot=half".into())));
             assert!(shown.contains(&(2, users, 84.5, 50_000, "joseph:low=0,high=128,pilot=15000".into())));
-            assert!(shown.contains(&(3, users, 84.5, 10_000, "liu:start=0,pilot=15000,low=0,high=128".into())));
+            assert!(shown.contains(&(3, users, 84.5, 10_000, "liu:pilot=15000,low=0,high=128".into())));
         }
     }
 }

@@ -263,7 +263,7 @@ where
 }
 
 /// The numbers of an estimate are numbers: its value is finite, its standard error finite and not negative or none,
-/// and its intervals have no NaN, low ≤ high and a real number in them, at usual and extreme levels. A kind it does
+/// and its intervals have no NaN, low < high and the value in them, at usual and extreme levels. A kind it does
 /// not have and a level outside (0, 1) are refused.
 pub fn check_inference<E: Inference>(estimate: &E) -> Result<(), Violation> {
     const LAW: &str = "estimate is finite";
@@ -273,13 +273,13 @@ pub fn check_inference<E: Inference>(estimate: &E) -> Result<(), Violation> {
     ensure(error.is_none_or(|error| error.is_finite() && error >= 0.0), LAW, || format!("standard error {error:?}"))?;
     let kinds = E::interval_kinds();
     for kind in [IntervalKind::Exact, IntervalKind::Wald, IntervalKind::SelfNormalised] {
-        for level in [0.5, 0.95, 1.0 - 1e-9] {
+        for level in [1e-9, 0.5, 0.95, 1.0 - 1e-9] {
             let Ok(interval) = estimate.interval(kind, level) else {
                 continue;
             };
             let (low, high) = (interval.low, interval.high);
-            let sound = low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY;
-            ensure(sound, LAW, || format!("{kind} interval [{low}, {high}] at level {level}"))?;
+            let sound = low < high && interval.contains(value);
+            ensure(sound, LAW, || format!("{kind} interval [{low}, {high}] of {value} at level {level}"))?;
             let told = kinds.contains(&kind) && interval.kind == kind && interval.level == level;
             ensure(told, LAW, || format!("asked for {kind} at {level}, one of {kinds:?}, got {interval:?}"))?;
         }

@@ -45,6 +45,7 @@ use crate::error::{Result, require};
 use crate::seed::SimulationRng;
 use crate::special::least;
 use rand::Rng;
+use std::fmt;
 
 /// A parametric family $\lbrace P_\theta \rbrace$ that can be sampled.
 pub trait Model {
@@ -127,6 +128,40 @@ pub enum Support {
         /// The largest; may be infinite.
         last: f64,
     },
+}
+
+impl Support {
+    /// Whether an observation can be `x`.
+    ///
+    /// ```
+    /// use ldp_core::model::{Bernoulli, Exponential, Score};
+    /// assert!(Bernoulli.support(0.5).holds(1.0) && !Bernoulli.support(0.5).holds(171.4));
+    /// assert!(Exponential.support(1.0).holds(0.0) && !Exponential.support(1.0).holds(-3.0));
+    /// ```
+    #[must_use]
+    pub fn holds(&self, x: f64) -> bool {
+        match *self {
+            Self::Interval { low, high, .. } => low <= x && x <= high && x.is_finite(),
+            Self::Whole { first, last } => first <= x && x <= last && x.is_finite() && x.fract() == 0.0,
+        }
+    }
+}
+
+/// What an observation must be, in words.
+impl fmt::Display for Support {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Interval { low, high, .. } => match (low.is_finite(), high.is_finite()) {
+                (false, false) => f.write_str("a finite number"),
+                (true, false) => write!(f, "at least {low}"),
+                (false, true) => write!(f, "at most {high}"),
+                (true, true) => write!(f, "from {low} to {high}"),
+            },
+            Self::Whole { first, last } if first + 1.0 == last => write!(f, "{first} or {last}"),
+            Self::Whole { first, last } if last.is_finite() => write!(f, "a whole number from {first} to {last}"),
+            Self::Whole { first, .. } => write!(f, "a whole number, at least {first}"),
+        }
+    }
 }
 
 /// The likelihood of a family: log density (or log probability) and its derivative in $\theta$. Object safe.

@@ -78,7 +78,14 @@ impl StagedEstimator for Mean {
         let wander = if self.flaw == Flaw::CountsCalls { self.calls.get() as f64 } else { 0.0 };
         let error = answers.iter().find_map(Averages::standard_error);
         let hidden = self.flaw == Flaw::EstimateHidesField;
-        Ok(Step::Done(Outcome { value: value + first + wander, error, reach: 1.0, any_level: false, hidden }))
+        Ok(Step::Done(Outcome {
+            value: value + first + wander,
+            error,
+            reach: 1.0,
+            any_level: false,
+            aside: 0.0,
+            hidden,
+        }))
     }
 }
 

@@ -99,6 +99,8 @@ pub(super) struct Outcome {
     pub(super) error: Option<f64>,
     pub(super) reach: f64,
     pub(super) any_level: bool,
+    /// How far the interval is moved away from the value.
+    pub(super) aside: f64,
     #[serde(skip)]
     pub(super) hidden: bool,
 }
@@ -125,7 +127,7 @@ impl Inference for Outcome {
             return Err(Error::NoInterval { kind, reason });
         }
         let (low, high) = (self.value - self.reach, self.value + self.reach);
-        Ok(Interval { kind, level, low, high })
+        Ok(Interval { kind, level, low: low + self.aside, high: high + self.aside })
     }
 }
 
@@ -222,6 +224,7 @@ impl StagedEstimator for Protocol {
             error: (users > 0.0).then_some(if self.flaw == Flaw::NegativeError { -1.0 } else { 1.0 }),
             reach: if self.flaw == Flaw::EmptyInterval { -1.0 } else { 1.0 },
             any_level: self.flaw == Flaw::AnyLevel,
+            aside: 0.0,
             hidden: self.flaw == Flaw::EstimateHidesField,
         }))
     }
@@ -264,7 +267,7 @@ fn edge_mutants_are_rejected() {
 
 #[test]
 fn estimate_mutants_are_rejected() {
-    let good = Outcome { value: 0.5, error: None, reach: 1.0, any_level: false, hidden: false };
+    let good = Outcome { value: 0.5, error: None, reach: 1.0, any_level: false, aside: 0.0, hidden: false };
     check_inference(&good).unwrap();
     check_inference(&Outcome { reach: f64::INFINITY, ..good.clone() }).unwrap();
     for mutant in [
@@ -277,6 +280,9 @@ fn estimate_mutants_are_rejected() {
         Outcome { reach: -1e-9, ..good.clone() },
         Outcome { reach: f64::NEG_INFINITY, ..good.clone() },
         Outcome { any_level: true, ..good.clone() },
+        // A point is not an interval, and a value has to be in its own.
+        Outcome { reach: 0.0, ..good.clone() },
+        Outcome { aside: 1.5, ..good.clone() },
     ] {
         rejected(check_inference(&mutant), "estimate is finite");
     }
@@ -312,7 +318,7 @@ impl StagedEstimator for Split {
         let guard = f64::from(u8::from(self.guarded));
         let share = |tally: &Counts| (tally.counts()[2] as f64 + guard) / (tally.users() as f64 + guard);
         let value = share(&answers[1]) / share(&answers[0]);
-        Ok(Step::Done(Outcome { value, error: None, reach: 1.0, any_level: false, hidden: false }))
+        Ok(Step::Done(Outcome { value, error: None, reach: 1.0, any_level: false, aside: 0.0, hidden: false }))
     }
 }
 

@@ -92,7 +92,7 @@ impl<'s> Measurer<'s> {
         let built = build_model(&setup.model)?;
         let case = case(&built, setup)?;
         let fidelity = fidelity(&case, setup)?;
-        let own = setup.own_seed(&case.protocol.spec, &built.spec, fidelity, self.study().seed);
+        let own = setup.own_seed(&case.protocol.full, &built.spec, fidelity, self.study().seed);
         // On the same users protocols are compared; tallies have no users, and points should not share their luck.
         let seed = if fidelity == Fidelity::Users { self.study().seed } else { own };
         let mut point = self.blank(&case, setup, fidelity, seed);

@@ -6,7 +6,7 @@ use crate::bootstrap;
 use crate::page::{Figure, Page, Table};
 use crate::plot::{SCALE, png};
 use crate::record::{Point, Record};
-use crate::report::{self, counted, percent, significant};
+use crate::report::{self, counted, measured, percent, significant};
 use crate::study::{MODEL, SETTING};
 
 /// What was found, as files: the same bytes for the same record.
@@ -116,7 +116,7 @@ fn table(record: &Record) -> Table {
         row.extend(keys.iter().map(|key| value(point, key).unwrap_or_else(|| "–".into())));
         row.extend([significant(point.scaled_mse, 4), ends(point.scaled_mse_interval)]);
         row.extend([significant(point.bias, 2), significant(point.variance, 3)]);
-        row.push(point.coverage.map_or_else(|| "–".into(), |share| format!("{:.1} %", 100.0 * share)));
+        row.push(point.coverage.map_or_else(|| "–".into(), |share| measured(share, 1)));
         row.extend([shown(point.width, 3), shown(point.efficiency, 3)]);
         if settings.paired.is_some() {
             row.extend([shown(point.ratio, 4), ends(point.ratio_interval)]);
