@@ -46,6 +46,10 @@ impl Meaning {
                     assumptions: vec![pilot.unwrap_or_else(start)],
                 }
             }
+            Target::Directions(_) => Self {
+                estimates: "the mean of x/|x|, the direction of each user's values, whatever their distribution".into(),
+                assumptions: Vec::new(),
+            },
             Target::Mean | Target::VectorMean => {
                 let clipped = range.map_or_else(String::new, |ends| format!(" clipped to {}", shown(ends)));
                 let outside =
