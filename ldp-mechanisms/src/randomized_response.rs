@@ -81,7 +81,7 @@ mod tests {
         for categories in [MOST_CELLS + 1, u32::MAX] {
             let refused = RandomizedResponse::new(epsilon, categories);
             assert!(
-                matches!(refused, Err(Error::TooMany { name: "categories", value, .. }) if value == categories.into())
+                matches!(refused, Err(Error::TooMany { name: "categories", value, .. }) if value == u64::from(categories))
             );
         }
         assert!(RandomizedResponse::new(epsilon, MOST_CELLS).is_ok());

@@ -33,7 +33,7 @@ fn of_serde(message: &str) -> Option<String> {
     let names = quoted(what);
     let name = names.first().copied().unwrap_or_default();
     let hint = || {
-        let near = nearest(name, quoted(wanted).into_iter());
+        let near = nearest(name, quoted(wanted));
         near.map(|near| format!(" (did you mean '{near}'?)")).unwrap_or_default()
     };
     let known = || quoted(wanted).join(", ");

@@ -67,7 +67,7 @@ fn expansion(a: f64, x: f64) -> Option<(f64, f64)> {
     // Both are at most 1e300, or x is far beyond.
     let square = 2.0 * deviance(a, x, a - x);
     if !(square <= REACH * REACH * a) {
-        return (a > 1e30).then(|| if x < a { (0.0, 1.0) } else { (1.0, 0.0) });
+        return (a > 1e30).then_some(if x < a { (0.0, 1.0) } else { (1.0, 0.0) });
     }
     let z = square.sqrt().copysign(x - a);
     let eta = z / a.sqrt();
