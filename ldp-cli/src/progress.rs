@@ -4,6 +4,8 @@ use crate::args::{Common, Format};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// A bar or counter that shows itself only after a second, and only on a terminal.
@@ -36,6 +38,30 @@ impl Progress {
         }
         self.bar.set_position(position);
     }
+}
+
+/// Does work that cannot tell how far it is, and counts its seconds meanwhile.
+pub fn meanwhile<T>(what: &'static str, quiet: bool, work: impl FnOnce() -> T) -> T {
+    /// Wakes the counter up, however the work ends.
+    struct Ended<'a>(&'a AtomicBool, Thread);
+    impl Drop for Ended<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+            self.1.unpark();
+        }
+    }
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let counter = scope.spawn(|| {
+            let (mut progress, begun) = (Progress::new(what, None, quiet), Instant::now());
+            while !ended.load(Ordering::Acquire) {
+                thread::park_timeout(Duration::from_millis(200));
+                progress.at(begun.elapsed().as_secs());
+            }
+        });
+        let _ended = Ended(&ended, counter.thread().clone());
+        work()
+    })
 }
 
 impl Drop for Progress {

@@ -130,17 +130,19 @@ fn exit_codes_are_those_of_the_table() {
     assert_eq!(codes, ["0", "1", "2", "130"], "{table:#?}");
     let folder = Folder::new();
     let data = folder.file("data.csv", "x\n1\n2\n");
-    let estimate = || ldp("estimate --estimator one-stage --epsilon 1");
+    let estimate = || ldp("estimate --estimator one-stage:start=1 --epsilon 1 --model gaussian:sigma=1");
     assert_eq!(estimate().on(&data).runs().code, Some(0));
     assert_eq!(estimate().on(&data).with("--format json").runs().code, Some(0));
     for (call, code) in [
         // A flag, a spec, a file, a cell.
         ("--column y", 2),
         ("--layout tsv --no-header --column 7", 2),
-        ("--model gaussian:sigma=-1", 2),
+        ("--level 2", 2),
     ] {
         assert_eq!(estimate().on(&data).with(call).runs().code, Some(code), "{call}");
     }
+    let bad = ldp("estimate --estimator one-stage:start=1 --epsilon 1 --model gaussian:sigma=-1");
+    assert_eq!(bad.on(&data).runs().code, Some(2));
     assert_eq!(estimate().on(folder.path("missing.csv")).runs().code, Some(2));
     assert_eq!(estimate().on(folder.file("bad.csv", "x\nabc\n")).runs().code, Some(2));
     // What was asked for is in order; the system cannot write it.

@@ -68,7 +68,10 @@ fn tables_of_any_bytes_are_read_or_refused() {
         let name = dice.pick(&["data.csv", "data.tsv", "data.txt", "data", "data.parquet", "-"]);
         let flags =
             dice.pick(&["", "--column x", "--no-header", "--skip-invalid", "--layout semicolon", "--layout lines"]);
-        let run = ldp("estimate --estimator one-stage --epsilon 1 --quiet --format json").with(flags);
+        let run = ldp(
+            "estimate --estimator one-stage:start=6e4 --model gaussian:sigma=1e4 --epsilon 1 --quiet --format json",
+        )
+        .with(flags);
         let ran = match name {
             "-" => run.on("-").fed(bytes.clone()).ends_at_once(),
             name => run.on(folder.file(name, &bytes)).ends_at_once(),

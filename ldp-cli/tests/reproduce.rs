@@ -19,7 +19,8 @@ fn studies_are_listed_in_every_format() {
     assert_eq!(json["studies"][5]["summary"], title);
     let csv = ldp("list studies --format csv").succeeds().stdout;
     assert!(
-        csv.starts_with("kind,name,keys,summary\n") && csv.ends_with(&format!("studies,{NAME},,{title}\n")),
+        csv.starts_with("kind,name,keys,summary,required_on_data\n")
+            && csv.ends_with(&format!("studies,{NAME},,{title},\n")),
         "{csv}"
     );
 }

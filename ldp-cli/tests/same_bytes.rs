@@ -20,7 +20,7 @@ const CALLS: [&str; 17] = [
     "optimal --sweep epsilon=1:3:3",
     "optimal --switches 2.5",
     "optimal --verify CERTIFICATE",
-    "estimate FILE --column x --estimator two-stage --epsilon 1 --seed 7",
+    "estimate FILE --column x --estimator two-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 7",
     "compare STUDY --out OUT",
     "merge PARTS --out OUT",
 ];

@@ -1,8 +1,9 @@
 //! The exact law of what a bitwise pilot finds, without simulation.
 
-use crate::bitwise_pilot::BitwisePilot;
+use crate::bitwise_pilot::{BitwisePilot, exp2};
 use crate::pilot_estimate::PilotEstimate;
 use crate::top_two::{self, Table};
+use crate::top_two_rough;
 use ldp_core::error::require;
 use ldp_core::model::Cdf;
 use ldp_core::{Error, Finite, Result};
@@ -68,12 +69,31 @@ impl BitwisePilot {
     /// # Ok::<(), ldp_core::Error>(())
     /// ```
     pub fn law<M: Cdf + ?Sized>(&self, group: u64, model: &M, theta: f64) -> Result<PilotLaw> {
-        model.admits(theta)?;
         if group > MOST_USERS {
             return Err(Error::TooMany { name: "users per scale", most: MOST_USERS, value: group });
         }
+        self.law_by(top_two::leaders, NEGLIGIBLE, group, model, theta)
+    }
+
+    /// The law with the leaders of every scale worked out [roughly](top_two_rough::leaders), for any number of users.
+    pub(crate) fn rough_law<M: Cdf + ?Sized>(&self, group: u64, model: &M, theta: f64) -> Result<PilotLaw> {
+        // What is left out matters to the mean squared error like the square of the range, in cells of the finest scale.
+        let [low, high] = self.whole().map(|end| end / exp2(self.exponents().start));
+        let negligible = (1e-10 / (high - low).powi(2)).max(NEGLIGIBLE);
+        self.law_by(top_two_rough::leaders, negligible, group, model, theta)
+    }
+
+    fn law_by<M: Cdf + ?Sized>(
+        &self,
+        leaders: LeadersOf,
+        negligible: f64,
+        group: u64,
+        model: &M,
+        theta: f64,
+    ) -> Result<PilotLaw> {
+        model.admits(theta)?;
         let mut lost = 0.0;
-        let mut known = Tables::default();
+        let mut known = Tables { leaders, known: BTreeMap::new() };
         let mut ends: BTreeMap<(u64, i32), (f64, PilotEstimate)> = BTreeMap::new();
         let mut intervals = BTreeMap::from([(self.whole().map(f64::to_bits), 1.0)]);
         for (exponent, question) in self.questions().rev() {
@@ -96,7 +116,7 @@ impl BitwisePilot {
                 }
             }
             next.retain(|_, mass| {
-                let follow = *mass >= NEGLIGIBLE;
+                let follow = *mass >= negligible;
                 lost += if follow { 0.0 } else { *mass };
                 follow
             });
@@ -137,12 +157,17 @@ fn reports<M: Cdf + ?Sized>(question: &Residue, model: &M, theta: f64) -> Result
     Ok(law)
 }
 
+/// The law of the leaders of so many reports with these probabilities, and the smallest count that passes.
+type LeadersOf = fn(u64, [f64; 4], u64) -> Table;
+
 /// What was computed already: of scales much coarser than the spread many have the same law.
-#[derive(Default)]
-struct Tables(BTreeMap<([u64; 4], u64), Table>);
+struct Tables {
+    leaders: LeadersOf,
+    known: BTreeMap<([u64; 4], u64), Table>,
+}
 
 impl Tables {
     fn get(&mut self, users: u64, law: [f64; 4], least: u64) -> &Table {
-        self.0.entry((law.map(f64::to_bits), least)).or_insert_with(|| top_two::leaders(users, law, least))
+        self.known.entry((law.map(f64::to_bits), least)).or_insert_with(|| (self.leaders)(users, law, least))
     }
 }

@@ -66,6 +66,7 @@ mod sign_stage;
 mod start_at;
 mod three_stage;
 mod top_two;
+mod top_two_rough;
 mod two_stage;
 mod vector_estimate;
 mod vector_gaussian;

@@ -69,7 +69,7 @@ where
     for replication in 0..REPLICATIONS {
         population.restart(replication);
         let estimate = run(&estimator, users, &mut population).unwrap();
-        let covered = estimate.interval(IntervalKind::Wald, 0.95).unwrap().contains(mean);
+        let covered = estimate.interval(IntervalKind::Wald, 0.95).is_ok_and(|interval| interval.contains(mean));
         seen.add(estimate.value() - mean, covered);
     }
     (seen, expected / users as f64)

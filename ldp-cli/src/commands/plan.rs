@@ -2,7 +2,7 @@
 
 use super::pool;
 use crate::args::{self, Common};
-use crate::progress::Clock;
+use crate::progress::{Clock, meanwhile};
 use crate::report::{self, counted, measured, percent, significant};
 use crate::table::Table;
 use anyhow::Context;
@@ -92,13 +92,14 @@ struct AlternativeRecord {
 pub fn run(common: &Common, args: &args::Plan) -> anyhow::Result<()> {
     let request = request(args)?;
     let clock = Clock::start(common);
-    let planned = pool(common)?.install(|| match (args.half_width, args.users) {
+    let plan = || match (args.half_width, args.users) {
         (Some(half_width), Some(users)) => request.for_both(users, half_width),
         (Some(half_width), None) => request.for_half_width(half_width),
         (None, Some(users)) => request.for_users(users),
         // Neither is refused before it comes to this.
         (None, None) => Err(Error::TooFew { name: "users", least: 1, value: 0 }),
-    });
+    };
+    let planned = meanwhile("planning, seconds:", common.quiet, plan);
     let plan = planned.map_err(|error| refused(args, error))?;
     // Protocols could not be told apart by squares that are all infinite, or all zero.
     anyhow::ensure!(

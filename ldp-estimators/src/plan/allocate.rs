@@ -5,11 +5,20 @@ use super::outlook::{Effort, Outlook};
 use super::pilots::Pilots;
 use super::prior::{Criterion, Prior};
 use super::protocol::{Ground, Kind, Protocol};
+use super::worst::worst;
 use crate::one_stage_variance;
 use ldp_core::special::normal;
 use ldp_core::{Error, Result};
-use rayon::prelude::*;
 use std::f64::consts::PI;
+
+/// Places on one side of the start of a protocol without a pilot.
+const SIDE: i32 = 16;
+
+/// Allocations of a piloted protocol that are compared by what they promise.
+const CANDIDATES: usize = 6;
+
+/// A plan avoids infinite ends of intervals: at most this probability, or as little as its users allow.
+pub(super) const MOST_INFINITE: f64 = 0.01;
 
 /// Where protocols are tried out, over all means of a prior interval.
 pub(super) struct Trial {
@@ -30,50 +39,45 @@ impl Trial {
         self.ground.sigma.powi(2) * one_stage_variance(self.ground.epsilon, 0.0)
     }
 
-    /// The means at which a protocol is judged, with weights. One that starts in the middle is the worse the farther away
-    /// the mean is, and the same on both sides.
-    fn places(&self, kind: Kind, effort: Effort) -> Vec<(f64, f64)> {
+    /// The means at which a protocol is tried, from low to high: the worst lies at one of them or between two.
+    fn places(&self, kind: Kind) -> Vec<f64> {
         let (centre, radius) = (self.prior.centre(), self.prior.radius());
-        match (kind, self.criterion, effort) {
-            (Kind::Joseph | Kind::ThreeStage, ..) => {
-                let places = self.pilots.places();
-                places.iter().map(|&theta| (1.0 / places.len() as f64, theta)).collect()
-            }
-            (_, Criterion::Average, _) => GAUSS.map(|(weight, share)| (weight, centre + share * radius)).to_vec(),
-            // An interval that is cut at the end of the range is narrow there: the worst mean is somewhere inside.
-            (Kind::DuchiRogers, Criterion::Worst, _) => {
-                [0.75, 1.0, 0.5, 0.0].map(|share| (1.0, centre + share * radius)).to_vec()
-            }
-            (_, Criterion::Worst, Effort::Rough) => vec![(1.0, self.prior.high())],
-            // The end first: of equal ones it is the first that counts.
-            (_, Criterion::Worst, Effort::Fine) => {
-                vec![(1.0, self.prior.high()), (1.0, centre + 0.5 * radius), (1.0, centre)]
-            }
+        match kind {
+            Kind::Joseph | Kind::ThreeStage => self.pilots.places().to_vec(),
+            // These are the same on both sides of the middle.
+            _ => (0..=SIDE).map(|i| centre + f64::from(i) / f64::from(SIDE) * radius).collect(),
         }
     }
 
     /// What a protocol promises over all means, and the mean at which it promises least.
     pub fn outlook(&self, protocol: &Protocol, users: u64, effort: Effort) -> Result<(Outlook, f64)> {
-        let places = self.places(protocol.kind(), effort);
-        let at = |&(_, theta): &(f64, f64)| self.ground.outlook(protocol, users, theta, effort, &self.pilots);
-        let outlooks = places.par_iter().map(at).collect::<Result<Vec<_>>>()?;
-        let z = self.z();
-        let worst = (0..places.len())
-            .fold(0, |worst, i| if outlooks[i].spread(z) > outlooks[worst].spread(z) { i } else { worst });
-        let outlook = match self.criterion {
-            Criterion::Worst => outlooks[worst],
-            Criterion::Average => {
+        let kind = protocol.kind();
+        let at = |theta: f64, effort| self.ground.outlook(protocol, users, theta, effort, &self.pilots);
+        let places = self.places(kind);
+        let none = Error::Unsupported { what: "a plan", needs: "a mean to plan for" };
+        let (theta, rough) =
+            worst(&places, |theta| at(theta, Effort::Rough), |outlook| self.rank(outlook))?.ok_or(none)?;
+        let outlook = match (self.criterion, effort) {
+            (Criterion::Worst, Effort::Rough) => rough,
+            (Criterion::Worst, Effort::Fine) => at(theta, Effort::Fine)?,
+            (Criterion::Average, _) => {
                 let mut all = Outlook::default();
-                places.iter().zip(&outlooks).for_each(|(&(weight, _), outlook)| all.add(weight, outlook));
+                match kind {
+                    Kind::Joseph | Kind::ThreeStage => {
+                        let weight = 1.0 / places.len() as f64;
+                        places.iter().try_for_each(|&theta| at(theta, effort).map(|one| all.add(weight, &one)))?;
+                    }
+                    _ => {
+                        let (centre, radius) = (self.prior.centre(), self.prior.radius());
+                        for (weight, share) in GAUSS {
+                            all.add(weight, &at(centre + share * radius, effort)?);
+                        }
+                    }
+                }
                 all
             }
         };
-        Ok((outlook, places[worst].1))
-    }
-
-    /// What a protocol promises at one mean, roughly.
-    pub fn rough(&self, protocol: &Protocol, users: u64, theta: f64) -> Result<Outlook> {
-        self.ground.outlook(protocol, users, theta, Effort::Rough, &self.pilots)
+        Ok((outlook, theta))
     }
 
     /// The protocol of a kind with its users split as well as can be.
@@ -83,8 +87,37 @@ impl Trial {
             Kind::OneStage => Ok(Protocol::OneStage { start }),
             Kind::DuchiRogers => Ok(Protocol::DuchiRogers { start, range: self.prior.radius() }),
             Kind::TwoStage => self.two_stage(start, users),
-            Kind::Joseph => self.pilots.allocate(&self.ground, users, false),
-            Kind::ThreeStage => self.pilots.allocate(&self.ground, users, true),
+            Kind::Joseph => self.piloted(users, false),
+            Kind::ThreeStage => self.piloted(users, true),
+        }
+    }
+
+    /// The pilot that promises most of those that are likely to.
+    fn piloted(&self, users: u64, two_stages: bool) -> Result<Protocol> {
+        let mut best: Option<(f64, Protocol)> = None;
+        for protocol in self.pilots.candidates(&self.ground, users, two_stages)?.into_iter().take(CANDIDATES) {
+            let rank = match self.outlook(&protocol, users, Effort::Rough) {
+                Ok((outlook, _)) => self.rank(&outlook),
+                Err(Error::TooFew { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            if best.is_none_or(|(least, _)| rank < least) {
+                best = Some((rank, protocol));
+            }
+        }
+        let fewest = self.pilots.fewest()?.saturating_add(3);
+        best.map(|(_, protocol)| protocol).ok_or(Error::TooFew {
+            name: "users",
+            least: fewest.max(users + 1),
+            value: users,
+        })
+    }
+
+    /// How bad a promise is: more infinite ends than a plan may have are worse than any width.
+    fn rank(&self, outlook: &Outlook) -> f64 {
+        match outlook.infinite > MOST_INFINITE {
+            true => f64::MAX.sqrt() * (1.0 + outlook.infinite),
+            false => outlook.spread(self.z()),
         }
     }
 
@@ -124,12 +157,12 @@ impl Trial {
         sizes.extend([size(users as f64 / 2.0), size(users as f64 / 4.0)]);
         sizes.sort_unstable();
         sizes.dedup();
-        let all = sizes.par_iter().map(|&size| Ok((spread(size)?, size))).collect::<Result<Vec<_>>>()?;
+        let all = sizes.iter().map(|&size| Ok((spread(size)?, size))).collect::<Result<Vec<_>>>()?;
         let lowest = |all: &[(f64, u64)]| all.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0));
         let mut best = lowest(&all).unwrap_or((f64::INFINITY, size(law)));
         for step in [1.3f64, 1.14, 1.07] {
             let near = [best.1 as f64 / step, best.1 as f64 * step].map(size);
-            let all = near.par_iter().map(|&size| Ok((spread(size)?, size))).collect::<Result<Vec<_>>>()?;
+            let all = near.iter().map(|&size| Ok((spread(size)?, size))).collect::<Result<Vec<_>>>()?;
             best = lowest(&all).filter(|other| other.0 < best.0).unwrap_or(best);
         }
         Ok(protocol(best.1))

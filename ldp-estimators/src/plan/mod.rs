@@ -26,6 +26,8 @@ mod pilots;
 mod prior;
 mod protocol;
 mod request;
+mod stages;
+mod worst;
 
 pub use answer::{Alternative, Naive, Part, Plan, Shares, Warning};
 pub use first_stage::{BestFirstStage, Distances, PLATEAU_REACH, best_first_stage, first_stage_law};

@@ -1,9 +1,5 @@
 //! What a protocol promises at one mean.
 
-use ldp_core::drive::exact::{Countable, Exact, Risk};
-use ldp_core::model::Gaussian;
-use ldp_core::{IntervalKind, Result};
-
 /// The exact risk of a protocol, as far as plans need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outlook {
@@ -22,9 +18,9 @@ pub struct Outlook {
 /// How much work an outlook is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Effort {
-    /// For comparing allocations: half-widths to a thousandth.
+    /// For comparing allocations: half-widths to a thousandth, and coverage as it should be.
     Rough,
-    /// For what is promised.
+    /// For what is promised: half-widths to one in ten thousand, and coverage to rounding.
     Fine,
 }
 
@@ -50,30 +46,17 @@ impl Outlook {
         self.finite_width += weight * other.finite_width;
     }
 
-    /// Of a protocol that is run on values from `model` at `theta`.
-    pub(super) fn of<E: Countable>(
-        estimator: &E,
-        model: &Gaussian,
-        theta: f64,
-        users: u64,
-        level: f64,
-        effort: Effort,
-    ) -> Result<Self> {
-        let empty = || Risk::new(theta, level, &[IntervalKind::Exact]);
-        let exact = Exact::new(model, theta)?;
-        let summed = match effort {
-            Effort::Rough => exact.goal(1e-3)?.resolution(5.0, 1.0).most(1 << 20).rough(estimator, users, empty)?,
-            Effort::Fine => exact.goal(1e-7)?.most(1 << 20).resolution(20.0, 1e-3).best(estimator, users, empty)?,
-        };
-        let (errors, intervals) = (summed.gather.errors(), &summed.gather.intervals()[0]);
-        // Divided by what was summed: on a lattice the probabilities add up to one only to its resolution.
-        let mass = errors.mass();
-        Ok(Self {
-            mse: errors.mse(),
-            coverage: intervals.covered / mass,
-            infinite: intervals.infinite / mass,
-            finite: intervals.finite / mass,
-            finite_width: intervals.finite_width / mass,
-        })
+    /// This of `known` users, for about as many others: widths and errors fall like the root of the number.
+    pub(super) fn resized(self, known: u64, users: u64) -> Self {
+        if known == users {
+            return self;
+        }
+        let ratio = known as f64 / users as f64;
+        Self { mse: self.mse * ratio, finite_width: self.finite_width * ratio.sqrt(), ..self }
+    }
+
+    /// In another unit, σ of which are one.
+    pub(super) fn in_unit(self, sigma: f64) -> Self {
+        Self { mse: self.mse * sigma * sigma, finite_width: self.finite_width * sigma, ..self }
     }
 }

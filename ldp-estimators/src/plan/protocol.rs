@@ -2,18 +2,17 @@
 
 use super::outlook::{Effort, Outlook};
 use super::pilots::Pilots;
-use crate::{DuchiRogers, OneStage, Rescaled, TwoStage};
-use ldp_core::model::Gaussian;
-use ldp_core::{Epsilon, Result};
+use super::stages::Stages;
+use ldp_core::{Epsilon, Error, Result};
 
 /// A kind of protocol, before its users are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// [`OneStage`] at the middle of the prior interval.
+    /// [`OneStage`](crate::OneStage) at the middle of the prior interval.
     OneStage,
-    /// [`DuchiRogers`], which also uses that the mean is in the interval.
+    /// [`DuchiRogers`](crate::DuchiRogers), which also uses that the mean is in the interval.
     DuchiRogers,
-    /// [`TwoStage`] from the middle.
+    /// [`TwoStage`](crate::TwoStage) from the middle.
     TwoStage,
     /// [`Joseph`](crate::Joseph): a bitwise pilot, then one stage.
     Joseph,
@@ -145,14 +144,18 @@ impl Protocol {
 }
 
 /// Where protocols are tried out: everything but the protocol and the mean.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct Ground {
     pub epsilon: Epsilon,
     pub sigma: f64,
     pub level: f64,
+    pub stages: Stages,
 }
 
 impl Ground {
+    pub fn new(epsilon: Epsilon, sigma: f64, level: f64) -> Result<Self> {
+        Ok(Self { epsilon, sigma, level, stages: Stages::new(epsilon, level)? })
+    }
+
     /// What a protocol promises with so many users at one mean.
     pub fn outlook(
         &self,
@@ -162,32 +165,31 @@ impl Ground {
         effort: Effort,
         pilots: &Pilots,
     ) -> Result<Outlook> {
-        match *protocol {
-            Protocol::Joseph { pilot, .. } => pilots.outlook(self, pilot, None, users, theta, effort),
-            Protocol::ThreeStage { pilot, first_stage, .. } => {
-                pilots.outlook(self, pilot, Some(first_stage), users, theta, effort)
-            }
-            direct => self.direct(&direct, users, theta, effort),
+        if users == 0 {
+            return Err(Error::TooFew { name: "users", least: 1, value: 0 });
         }
-    }
-
-    /// Of a protocol without a pilot.
-    pub fn direct(&self, protocol: &Protocol, users: u64, theta: f64, effort: Effort) -> Result<Outlook> {
-        let &Self { epsilon, sigma, level } = self;
-        let model = Gaussian::new(sigma)?;
-        match *protocol {
-            Protocol::OneStage { start } | Protocol::Joseph { low: start, .. } => {
-                let estimator = Rescaled::new(OneStage::new(epsilon, start / sigma)?, sigma)?;
-                Outlook::of(&estimator, &model, theta, users, level, effort)
-            }
+        let away = |start: f64| (theta - start) / self.sigma;
+        let unit = match *protocol {
+            Protocol::OneStage { start } => self.stages.one(users, away(start), effort)?,
             Protocol::DuchiRogers { start, range } => {
-                let unit = DuchiRogers::new(epsilon, start / sigma, range / sigma)?;
-                Outlook::of(&Rescaled::new(unit, sigma)?, &model, theta, users, level, effort)
+                self.stages.cut(users, away(start), range / self.sigma, effort)?
             }
-            Protocol::TwoStage { start, first_stage } | Protocol::ThreeStage { low: start, first_stage, .. } => {
-                let estimator = Rescaled::new(TwoStage::new(epsilon, start / sigma, first_stage)?, sigma)?;
-                Outlook::of(&estimator, &model, theta, users, level, effort)
+            Protocol::TwoStage { start, first_stage } => {
+                let rest = users.saturating_sub(first_stage);
+                if rest == 0 {
+                    return Err(Error::TooMany {
+                        name: "first-stage",
+                        most: users.saturating_sub(1),
+                        value: first_stage,
+                    });
+                }
+                self.stages.two(first_stage, rest, away(start), effort)?
             }
-        }
+            Protocol::Joseph { pilot, .. } => return pilots.outlook(self, pilot, None, users, theta, effort),
+            Protocol::ThreeStage { pilot, first_stage, .. } => {
+                return pilots.outlook(self, pilot, Some(first_stage), users, theta, effort);
+            }
+        };
+        Ok(unit.in_unit(self.sigma))
     }
 }

@@ -1,6 +1,6 @@
 //! What is asked of a plan, and the search for it.
 
-use super::allocate::Trial;
+use super::allocate::{MOST_INFINITE, Trial};
 use super::answer::{Alternative, Naive, Plan, Shares, Warning};
 use super::outlook::{Effort, Outlook};
 use super::pilots::Pilots;
@@ -13,15 +13,6 @@ use ldp_core::{Epsilon, Error, Result};
 
 /// More users than this are not planned for.
 const MOST_USERS: u64 = 1_000_000_000_000;
-/// A plan avoids infinite ends of intervals: at most this probability, or as little as its users allow.
-const MOST_INFINITE: f64 = 0.01;
-
-/// Half-widths of prior intervals, in σ, below which no pilot is tried.
-const NARROW: f64 = 1.5;
-
-/// Half-widths of prior intervals, in σ, below which a protocol without a pilot is tried first.
-const NEAR: f64 = 4.0;
-
 /// What is known, and what the plan may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
@@ -65,7 +56,7 @@ impl Request {
         if users > MOST_USERS {
             return Err(Error::TooMany { name: "users", most: MOST_USERS, value: users });
         }
-        let trial = self.trial();
+        let trial = self.trial()?;
         let mut found = Vec::new();
         let mut refused = None;
         for kind in self.kinds() {
@@ -101,18 +92,14 @@ impl Request {
         require(half_width > 0.0 && half_width.is_finite(), "half-width", "positive and finite", half_width)?;
         let least = "below the half-width of what is known already";
         require(half_width < self.prior.radius(), "half-width", least, half_width)?;
-        let trial = self.trial();
+        let trial = self.trial()?;
         let mut cap = MOST_USERS;
         let mut found = Vec::new();
-        // Those first that are likely to need the fewest users: what needs many times as many is no alternative. Near the
-        // centre that is a protocol without a pilot, and pilots are worth their work only if they can beat it.
-        let piloted = |kind: &Kind| matches!(kind, Kind::Joseph | Kind::ThreeStage);
-        let near = self.prior.radius() < NEAR * self.sigma;
+        // Those with more rounds first, which are likely to need fewer users: what needs many times as many is no alternative.
         let mut kinds: Vec<Kind> = self.kinds().collect();
-        kinds.sort_by_key(|kind| (piloted(kind) == near, std::cmp::Reverse(kind.rounds())));
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.rounds()));
         for kind in kinds {
-            let limit = if near && piloted(&kind) { cap / 50 } else { cap };
-            let plan = self.fewest(&trial, kind, half_width, limit)?;
+            let plan = self.fewest(&trial, kind, half_width, cap)?;
             if let Some((users, ..)) = plan {
                 cap = cap.min(users.saturating_mul(100));
             }
@@ -158,24 +145,22 @@ impl Request {
         Ok(if wide { fewest } else { plan })
     }
 
-    fn trial(&self) -> Trial {
+    fn trial(&self) -> Result<Trial> {
         let &Self { epsilon, sigma, prior, level, criterion, .. } = self;
-        let ground = Ground { epsilon, sigma, level };
-        Trial { ground, prior, criterion, pilots: Pilots::new(&ground, prior) }
+        let ground = Ground::new(epsilon, sigma, level)?;
+        let pilots = Pilots::new(&ground, prior);
+        Ok(Trial { ground, prior, criterion, pilots })
     }
 
     fn kinds(&self) -> impl Iterator<Item = Kind> + use<> {
         let rounds = self.rounds;
-        // A pilot finds σ-sized steps: in a range of few of them it finds nothing that is not known.
-        let narrow = self.prior.radius() < NARROW * self.sigma;
         let certain = self.prior.certain();
         Kind::ALL.into_iter().filter(move |&kind| {
             kind.rounds() <= rounds
                 && match kind {
-                    Kind::Joseph | Kind::ThreeStage => !narrow,
                     // Outside of its range it would be wrong, and its intervals with it.
                     Kind::DuchiRogers => certain,
-                    Kind::OneStage | Kind::TwoStage => true,
+                    _ => true,
                 }
         })
     }
@@ -203,7 +188,7 @@ impl Request {
         }
         let z = trial.z();
         let (mut fails, mut works): (u64, Option<(u64, Protocol)>) = (0, None);
-        let mut known: Option<Allocated> = None;
+        let mut known = None;
         loop {
             let tried = self.tried(trial, kind, users, &mut known);
             let (enough, guess) = match tried {
@@ -243,7 +228,8 @@ impl Request {
             };
             users = (guess.round().max(1.0) as u64).clamp(fails + 1, (most - 1).min(cap));
         }
-        let Some((mut users, _)) = works else { return Ok(None) };
+        let Some((users, _)) = works else { return Ok(None) };
+        let mut users = rounded(users);
         let mut protocol = trial.allocate(kind, users)?;
         // What is promised is worked out finely, and may need a few users more.
         for _ in 0..40 {
@@ -257,7 +243,7 @@ impl Request {
             if more > MOST_USERS {
                 return Ok(None);
             }
-            users = more.max(users + 1);
+            users = rounded(more.max(users + 1));
             protocol = trial.allocate(kind, users)?;
         }
         Ok(None)
@@ -266,28 +252,24 @@ impl Request {
     /// A protocol of a kind with so many users, and roughly what it promises.
     ///
     /// Allocating is most of the work, and hardly changes from one number of users to another like it: sizes grow with the
-    /// root, and the worst mean stays where it is.
+    /// root.
     fn tried(
         &self,
         trial: &Trial,
         kind: Kind,
         users: u64,
-        known: &mut Option<Allocated>,
+        known: &mut Option<(u64, Protocol)>,
     ) -> Result<(Protocol, Outlook)> {
-        if let Some(Allocated { users: before, protocol, worst }) = *known {
+        if let Some((before, protocol)) = *known {
             let ratio = users as f64 / before as f64;
             let scaled = protocol.resized(ratio.sqrt());
             if (0.6..1.7).contains(&ratio) && scaled.spent().iter().sum::<u64>() + 1 < users {
-                let outlook = match self.criterion {
-                    Criterion::Worst => trial.rough(&scaled, users, worst)?,
-                    Criterion::Average => trial.outlook(&scaled, users, Effort::Rough)?.0,
-                };
-                return Ok((scaled, outlook));
+                return Ok((scaled, trial.outlook(&scaled, users, Effort::Rough)?.0));
             }
         }
         let protocol = trial.allocate(kind, users)?;
-        let (outlook, worst) = trial.outlook(&protocol, users, Effort::Rough)?;
-        *known = Some(Allocated { users, protocol, worst });
+        let (outlook, _) = trial.outlook(&protocol, users, Effort::Rough)?;
+        *known = Some((users, protocol));
         Ok((protocol, outlook))
     }
 
@@ -377,18 +359,16 @@ impl Request {
     }
 }
 
+/// The next number with three digits and zeros: what the last digits of a plan would say is chance.
+fn rounded(users: u64) -> u64 {
+    let unit = 10u64.pow(users.max(1).ilog10().saturating_sub(2));
+    users.div_ceil(unit) * unit
+}
+
 /// The half-width that counts: that of the intervals, or what the mean squared error says if that is a tenth more. An
 /// estimate that is rarely but far off has narrow intervals and is still not what was asked for.
 fn shown(outlook: &Outlook, z: f64) -> f64 {
     outlook.half_width().unwrap_or(f64::INFINITY).max(z * outlook.mse.sqrt() / 1.1)
-}
-
-/// An allocation that is known already, and the mean at which it promises least.
-#[derive(Clone, Copy)]
-struct Allocated {
-    users: u64,
-    protocol: Protocol,
-    worst: f64,
 }
 
 /// Users, protocol, promise, and the mean at which it is least.

@@ -1,0 +1,68 @@
+//! The two largest of four multinomial counts, nearly: for any number of users, in the same time.
+
+use crate::bitwise_pilot::Leaders;
+use crate::top_two::Table;
+use ldp_core::special::{binomial, normal};
+
+/// Counts of the first per standard deviation.
+const POINTS: f64 = 4.0;
+
+/// About what [`top_two::leaders`](crate::top_two::leaders) says: likely leaders to a hundredth, the logarithm of the
+/// probability of unlikely ones to a twentieth from a thousand users on.
+///
+/// The count x of the first is binomial and summed over a lattice. Given it the others share the rest; each is at most x, and the
+/// second is before the last two, as independent normal differences would have it:
+///
+/// $$P(\text{a before b before c, d}) \approx \sum_x P(C_a = x) \prod_{i \ne a} P(C_i \le x)
+///   \frac{r_b}{\sum_i r_i},\qquad r_b = \prod_{i \ne a, b} P(C_b \ge C_i).$$
+pub(crate) fn leaders(users: u64, probabilities: [f64; 4], least: u64) -> Table {
+    let mut table = [[[0.0; 2]; 4]; 4];
+    for first in 0..4 {
+        let others: f64 = (0..4).filter(|&other| other != first).map(|other| probabilities[other]).sum();
+        let own = probabilities[first];
+        let spread = (users as f64 * own * others).sqrt();
+        let step = ((spread / POINTS) as u64).max(1);
+        let (mean, reach) = (users as f64 * own, 9.0 * spread + 30.0);
+        let low = ((mean - reach).max(0.0) as u64).div_ceil(step) * step;
+        let high = users.min((mean + reach) as u64).max(low);
+        for (count, weight) in binomial::Probabilities::new(users, [others, own], low, high, step) {
+            let weight = weight * step as f64;
+            if weight < 1e-40 {
+                continue;
+            }
+            let seconds = given(first, count, users - count, probabilities.map(|p| p / others));
+            for (second, share) in seconds.into_iter().enumerate() {
+                table[first][second][usize::from(count >= least)] += weight * share;
+            }
+        }
+    }
+    let mass: f64 = table.iter().flatten().flatten().sum();
+    let entry = |(first, second, passes): (usize, usize, bool)| {
+        (table[first][second][usize::from(passes)] / mass, Leaders { first, second, passes })
+    };
+    let all = (0..32).map(|index| (index / 8, index / 2 % 4, index % 2 == 1));
+    all.map(entry).filter(|&(probability, _)| probability > 0.0).collect()
+}
+
+/// The probability that `first` with `count` reports leads and each other one is second, of `rest` reports that the others share.
+fn given(first: usize, count: u64, rest: u64, shares: [f64; 4]) -> [f64; 4] {
+    let rest = rest as f64;
+    // P(a normal number is positive); with no spread it is known.
+    let positive = |mean: f64, variance: f64| match variance > 0.0 {
+        true => normal::cdf(mean / variance.sqrt()),
+        false => f64::from(u8::from(mean > 0.0)),
+    };
+    let mut lead = 1.0;
+    let mut before = [0.0; 4];
+    for second in (0..4).filter(|&other| other != first) {
+        let share = shares[second];
+        lead *= positive(count as f64 + 0.5 - rest * share, rest * share * (1.0 - share));
+        before[second] = 1.0;
+        for other in (0..4).filter(|&other| other != first && other != second) {
+            let (gap, sum) = (share - shares[other], share + shares[other]);
+            before[second] *= positive(rest * gap + 0.5, rest * (sum - gap * gap));
+        }
+    }
+    let all: f64 = before.iter().sum();
+    if all > 0.0 { before.map(|share| share / all * lead) } else { [0.0; 4] }
+}
