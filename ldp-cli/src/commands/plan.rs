@@ -1,6 +1,5 @@
 //! `ldp plan`: how many users, asked in which rounds, for the accuracy wanted?
 
-use super::pool;
 use crate::args::{self, Common};
 use crate::progress::{Clock, meanwhile};
 use crate::report::{self, counted, measured, percent, significant};
