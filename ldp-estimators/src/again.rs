@@ -28,7 +28,8 @@ pub(crate) struct Again {
 /// With contrast $\tau = (E-1)/(E+m-1)$ and $q = 1/(E+m-1) + \tau/2$ the probability of the report of a cell that holds half of
 /// the values, $100 q/\tau^2$ users tell m cells apart. So many cells as need no more than a third of the users; two cells
 /// get half of them if they have to. Where it is at most a twentieth of them, up to two and a half times as many are asked, for
-/// families whose values spread over several cells. Where the parameter is `near`, four cells reach far enough.
+/// families whose values spread over several cells. Where the parameter is `near`, four cells reach far enough, and are
+/// taken where eight would cost more than a tenth of the users.
 fn size(epsilon: Epsilon, left: u64, near: bool) -> (u32, u64) {
     let needed = |cells: u32| {
         let all = epsilon.value().exp_m1() + f64::from(cells);
@@ -36,7 +37,7 @@ fn size(epsilon: Epsilon, left: u64, near: bool) -> (u32, u64) {
         let needed = CLEAR * (1.0 / all + 0.5 * contrast) / (contrast * contrast);
         if needed < left as f64 { needed.ceil() as u64 } else { left }
     };
-    let cells = CELLS.into_iter().skip(usize::from(near));
+    let cells = CELLS.into_iter().skip(usize::from(near && needed(CELLS[0]) > left / 10));
     let few = cells.map(|cells| (cells, needed(cells))).find(|&(_, users)| users <= left / 3);
     let (cells, users) = few.unwrap_or_else(|| (2, needed(2).min(left / 2)));
     (cells, users.max((users.saturating_mul(5) / 2).min(left / 20)))
@@ -55,14 +56,16 @@ pub(crate) fn again<M: Cdf + Score + ?Sized>(
     placed: Placed,
     left: u64,
 ) -> Result<Option<Again>> {
-    let ruled_out = placed.low.is_some_and(|low| low > start) || placed.high.is_some_and(|high| high < start);
-    let (cells, users) = size(epsilon, left, !ruled_out);
+    let (cells, users) = size(epsilon, left, placed.near);
     if users == 0 {
         return Ok(None);
     }
     let many = cells as usize - 1;
     let rungs = match placed {
-        Placed { low: Some(low), .. } => ladder(model, rung_at(model, start, low, false), true, many),
+        // From the nearer limit, if there are two.
+        Placed { low: Some(low), high, theta, .. } if high.is_none_or(|high| theta - low <= high - theta) => {
+            ladder(model, rung_at(model, start, low, false), true, many)
+        }
         Placed { high: Some(high), .. } => ladder(model, rung_at(model, start, high, true), false, many),
         _ => {
             let below = ladder(model, start, false, 1 + (many - 1) / 2);
@@ -135,33 +138,43 @@ mod tests {
         FiniteChannel::new(Partition::Threshold(model.quantile(theta, 0.5)), Kernel::response(epsilon, 2)?)
     }
 
-    fn asked<M: Cdf + Score>(model: M, level: f64, start: f64, limits: [Option<f64>; 2], left: u64) -> Option<Again> {
+    fn asked<M: Cdf + Score>(
+        model: M,
+        level: f64,
+        start: f64,
+        (limits, near): ([Option<f64>; 2], bool),
+        left: u64,
+    ) -> Option<Again> {
         let (model, epsilon) = (Arc::new(model), Epsilon::new(level).unwrap());
         let sets = Questions::new(Arc::clone(&model), epsilon, above).unwrap();
         let [low, high] = limits;
-        let placed = Placed { theta: start, low, high, bounded: false };
+        let placed = Placed { theta: start, low, high, bounded: false, near };
         again(&*model, &sets, epsilon, start, placed, left).unwrap()
     }
 
     #[test]
     fn cells_go_where_the_parameter_may_be() {
         let gaussian = || Gaussian::new(2.0).unwrap();
-        let up = asked(gaussian(), 1.0, 0.0, [Some(5.0), None], 90_000).unwrap();
+        let up = asked(gaussian(), 1.0, 0.0, ([Some(5.0), None], false), 90_000).unwrap();
         // Rungs of two units from the start, the first not beyond the limit.
         assert_eq!(up.rungs, [4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0]);
         assert_eq!(up.question.reports(), 8);
         let Partition::Cuts(cells) = up.question.partition() else { panic!("intervals") };
         assert!(cells.points().iter().zip(&up.rungs).all(|(cut, rung)| (cut - rung).abs() < 1e-9), "{cells:?}");
         assert_eq!(cells.labels(), [0, 1, 2, 3, 4, 5, 6, 7]);
-        let down = asked(gaussian(), 1.0, 0.0, [None, Some(-3.0)], 90_000).unwrap();
+        let down = asked(gaussian(), 1.0, 0.0, ([None, Some(-3.0)], false), 90_000).unwrap();
         assert_eq!(down.rungs, [-24.0, -20.0, -16.0, -12.0, -8.0, -4.0, 0.0]);
-        // Where the start is not ruled out it is not far, and where nothing is, it is on both sides.
-        assert_eq!(asked(gaussian(), 1.0, 0.0, [Some(-3.0), None], 90_000).unwrap().rungs, [-4.0, 0.0, 4.0]);
-        assert_eq!(asked(gaussian(), 1.0, 1.0, [None, None], 90_000).unwrap().rungs, [-3.0, 1.0, 5.0]);
+        // Where it is not far there are fewer, and where nothing is ruled out they are on both sides.
+        assert_eq!(asked(gaussian(), 1.0, 0.0, ([Some(-3.0), None], true), 5000).unwrap().rungs, [-4.0, 0.0, 4.0]);
+        assert_eq!(asked(gaussian(), 1.0, 1.0, ([None, None], true), 5000).unwrap().rungs, [-3.0, 1.0, 5.0]);
+        assert_eq!(asked(gaussian(), 1.0, 1.0, ([None, None], true), 90_000).unwrap().rungs.len(), 7);
+        // From the nearer of two limits.
+        let low = asked(gaussian(), 1.0, 0.0, ([Some(-90.0), Some(5.0)], false), 90_000).unwrap();
+        assert_eq!((low.rungs[0], low.rungs[6]), (-16.0, 8.0));
         // A scale moves by factors, a Poisson mean to zero and no further.
-        let scale = asked(Exponential, 4.0, 1.0, [None, Some(0.3)], 10_000).unwrap();
+        let scale = asked(Exponential, 4.0, 1.0, ([None, Some(0.3)], false), 10_000).unwrap();
         assert!(scale.rungs[0] < 1e-3 && scale.rungs[6] >= 0.3 && scale.question.reports() == 8, "{scale:?}");
-        let rate = asked(Poisson, 4.0, 4.0, [None, Some(3.0)], 10_000).unwrap();
+        let rate = asked(Poisson, 4.0, 4.0, ([None, Some(3.0)], false), 10_000).unwrap();
         assert!(rate.rungs.len() < 7 && rate.rungs[0] > 0.0, "{rate:?}");
     }
 
@@ -180,6 +193,6 @@ mod tests {
                 assert!(users < left || left == 0, "{users} of {left} at {level}");
             }
         }
-        assert_eq!(asked(Exponential, 1.0, 1.0, [None, None], 1), None);
+        assert_eq!(asked(Exponential, 1.0, 1.0, ([None, None], false), 1), None);
     }
 }

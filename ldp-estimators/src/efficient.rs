@@ -44,8 +44,9 @@ const ALIKE: f64 = 1.0 - 1e-9;
 ///   ε = 2.007 the best mechanism is the sign, and this is [`TwoStage`](crate::TwoStage).
 /// - Rounds: 2, or 3 where the first answers are not enough. The second of three takes $100 q/\tau^2$ users, with m cells of
 ///   contrast $\tau = (E-1)/(E+m-1)$ and $q = 1/(E+m-1) + \tau/2$: for 8 cells 612 at ε = 1 and 60 at ε = 4, and up to two
-///   and a half times as many where that is at most a twentieth of all. There are 8 cells, or 4 where the start is not ruled
-///   out, or 2: as many as need at most a third of the users who are left, and 2 take at most half of them.
+///   and a half times as many where that is at most a twentieth of all. There are 8 cells, or 4 where 8 would take more than a
+///   tenth of the users and the first answers do not speak of a place so far off, or 2: as many as need at most a third of the
+///   users who are left, and 2 take at most half of them.
 /// - Questions: [`FiniteChannel`], with two reports in the first round.
 ///
 /// In a location or scale family the best mechanism is worked out once and moved to θ̃; in others θ̃ is rounded to a grid of a
@@ -209,10 +210,9 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
     /// The next step of a plan, with so many users left.
     fn step(&self, plan: Plan, users: u64, first: Bits, again: Option<Vec<u64>>, left: u64) -> Result<StepOf<Self>> {
         Ok(match plan {
-            Plan::Last(_, question) => Step::Ask {
-                round: Round::one(question, left),
-                state: EfficientState::Second { users, first, again },
-            },
+            Plan::Last(_, question) => {
+                Step::Ask { round: Round::one(question, left), state: EfficientState::Second { users, first, again } }
+            }
             Plan::Again(again) => Step::Ask {
                 round: Round::one(again.question, again.users),
                 state: EfficientState::Again { users, first },

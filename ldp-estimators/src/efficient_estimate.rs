@@ -161,7 +161,9 @@ impl Inference for EfficientEstimate {
 
     fn note(&self) -> Option<&'static str> {
         match self.fallback? {
-            Fallback::End => Some("the last answers are best explained by an end of the parameter space: that is the value"),
+            Fallback::End => {
+                Some("the last answers are best explained by an end of the parameter space: that is the value")
+            }
             _ => self.cannot_tell(),
         }
     }

@@ -27,6 +27,7 @@
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+mod again;
 mod bitwise_law;
 mod bitwise_pilot;
 mod bitwise_spread;
@@ -35,7 +36,6 @@ mod clipped_mean;
 mod clipped_moments;
 pub mod clopper_pearson;
 mod duchi_rogers;
-mod again;
 mod efficient;
 mod efficient_estimate;
 mod fewest;

@@ -39,7 +39,15 @@ impl<'a, M: Cdf + Score + ?Sized> Likelihood<'a, M> {
     pub(crate) fn new(question: &'a FiniteChannel, model: &'a M, counts: &'a [u64]) -> Self {
         let cells = question.cells() as usize;
         let users = counts.iter().map(|&count| count as f64).sum();
-        Self { question, model, counts, users, masses: vec![0.0; cells], slopes: vec![0.0; cells], law: Vec::with_capacity(counts.len()) }
+        Self {
+            question,
+            model,
+            counts,
+            users,
+            masses: vec![0.0; cells],
+            slopes: vec![0.0; cells],
+            law: Vec::with_capacity(counts.len()),
+        }
     }
 
     /// The likelihood and its derivatives at a parameter.

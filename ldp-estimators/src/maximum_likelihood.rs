@@ -95,7 +95,6 @@ fn guess(point: Point, before: Option<Point>) -> f64 {
     }
 }
 
-
 impl<M: Cdf + Score + ?Sized> Likelihood<'_, M> {
     /// How near to the root is near enough: U is a sum of terms that are each rounded. Where hardly any information is left
     /// everything would be near enough, and a step that is cut short would pass for the last one.

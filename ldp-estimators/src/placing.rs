@@ -10,6 +10,10 @@ use ldp_core::{FiniteChannel, Result};
 const STEP: f64 = 0.25;
 /// So many of them are one place: four units of score, more than there are between 0 and 1 for a probability.
 const REACH: u32 = 16;
+/// So many are looked at for the limits of what is left: a family with heavy tails may be ruled out only far below the best.
+const WIDEST: u32 = 64;
+/// The logarithm of a likelihood ratio of three standard errors.
+const UNLIKELY: f64 = 4.5;
 /// Steps that are taken uphill before the rest is given up.
 const MOST: u32 = 200;
 
@@ -18,12 +22,14 @@ const MOST: u32 = 200;
 pub(crate) struct Placed {
     /// The best parameter, or the first of those that are not ruled out.
     pub(crate) theta: f64,
-    /// Where parameters are ruled out below; `None` where they are not within four units of score.
+    /// Where parameters are ruled out below; `None` where they are not within 16 units of score.
     pub(crate) low: Option<f64>,
     /// The same above.
     pub(crate) high: Option<f64>,
     /// Whether all that is not ruled out is one place.
     pub(crate) bounded: bool,
+    /// Whether on either side what is four units off is three standard errors off.
+    pub(crate) near: bool,
 }
 
 /// A place so many units of score farther out, as the unit is here; `None` where the parameter space ends before, or
@@ -58,31 +64,56 @@ pub(crate) fn place<M: Cdf + Score + ?Sized>(
     let ends = [space.low.inside, space.high.inside].map(&mut log);
     let from = found.unwrap_or(candidates[best]);
     let top = ends.iter().copied().fold(log(from), f64::max);
-    let mut left = |theta: f64| top - log(theta) <= odds.ln();
+    let mut drop = |theta: f64| top - log(theta);
     let (up, end) = if ends[1] > ends[0] { (true, space.high) } else { (false, space.low) };
-    let Some(theta) = uphill(model, from, up, end, &mut left) else {
-        return Ok(Placed { theta: from, low: None, high: None, bounded: false });
+    let Some(theta) = uphill(model, from, up, end, &mut |theta| drop(theta) <= odds.ln()) else {
+        return Ok(Placed { theta: from, low: None, high: None, bounded: false, near: false });
     };
-    let mut walk = |up: bool| {
-        let mut place = theta;
-        for steps in 1..=REACH {
-            match quarters(model, place, up, 1) {
-                // The parameter space ends.
-                None => return (Some(place), steps, true),
-                Some(next) if !left(next) => return (Some(next), steps, false),
-                Some(next) => place = next,
+    let [low, high] = [false, true].map(|up| Limit::of(model, theta, up, odds.ln(), &mut drop));
+    let near = low.near && high.near;
+    let (Some(least), Some(most)) = (low.place, high.place) else {
+        return Ok(Placed { theta, low: low.place, high: high.place, bounded: false, near });
+    };
+    let outside = |other: f64| (other < least && !low.ended) || (other > most && !high.ended);
+    let mut others = candidates.iter().copied().chain([space.low.inside, space.high.inside]);
+    let elsewhere = others.any(|other| outside(other) && drop(other) <= odds.ln());
+    let bounded = low.steps + high.steps <= REACH && !elsewhere;
+    Ok(Placed { theta, low: low.place, high: high.place, bounded, near })
+}
+
+/// How far it is on one side to what is ruled out.
+struct Limit {
+    /// The first place that is; the last of the parameter space if that has ended.
+    place: Option<f64>,
+    steps: u32,
+    ended: bool,
+    /// Whether less than four units off the likelihood is that of three standard errors.
+    near: bool,
+}
+
+impl Limit {
+    /// By how much the logarithm of the likelihood is lower at a place is what `drop` says; ruled out is `most` and more.
+    fn of<M: Cdf + Score + ?Sized>(
+        model: &M,
+        theta: f64,
+        up: bool,
+        most: f64,
+        drop: &mut dyn FnMut(f64) -> f64,
+    ) -> Self {
+        let (mut place, mut near) = (theta, false);
+        for steps in 1..=WIDEST {
+            let Some(next) = quarters(model, place, up, 1) else {
+                return Self { place: Some(place), steps, ended: true, near: near || steps <= REACH };
+            };
+            let lower = drop(next);
+            if lower > most {
+                return Self { place: Some(next), steps, ended: false, near: near || steps <= REACH };
             }
+            near |= steps == REACH && lower > UNLIKELY;
+            place = next;
         }
-        (None, REACH, false)
-    };
-    let [(low, down, bottom), (high, up, summit)] = [walk(false), walk(true)];
-    let (Some(least), Some(most)) = (low, high) else {
-        return Ok(Placed { theta, low, high, bounded: false });
-    };
-    let elsewhere = candidates.iter().chain([&space.low.inside, &space.high.inside]).any(|&other| {
-        ((other < least && !bottom) || (other > most && !summit)) && left(other)
-    });
-    Ok(Placed { theta, low, high, bounded: down + up <= REACH && !elsewhere })
+        Self { place: None, steps: WIDEST, ended: false, near }
+    }
 }
 
 /// From a place to the first that is not ruled out, towards the better end.
@@ -129,7 +160,10 @@ mod tests {
         assert!(middle.bounded && middle.theta.abs() < 1e-9, "{middle:?}");
         // 4.3 standard errors are 0.13 of the values: at least 0.79 of them are positive.
         let above = placed(&gaussian, &[0.0], &[290, 710], &[0.0]);
-        assert!(!above.bounded && above.high.is_none() && above.low.is_some_and(|low| low > 0.5 && low < 1.0), "{above:?}");
+        assert!(
+            !above.bounded && above.high.is_none() && above.low.is_some_and(|low| low > 0.5 && low < 1.0),
+            "{above:?}"
+        );
         let beyond = placed(&gaussian, &[0.0], &[200, 800], &[0.0]);
         assert!(!beyond.bounded && beyond.high.is_none() && beyond.low.is_some_and(|low| low > 1.0), "{beyond:?}");
         let below = placed(&gaussian, &[0.0], &[790, 210], &[0.0]);

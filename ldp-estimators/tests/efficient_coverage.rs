@@ -10,9 +10,7 @@ use ldp_core::model::{
     AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
 };
 use ldp_core::seed::{Purpose, stream};
-use ldp_core::{
-    Counts, Epsilon, FiniteChannel, Group, Inference, IntervalKind, Population, StagedEstimator, Step,
-};
+use ldp_core::{Counts, Epsilon, FiniteChannel, Group, Inference, IntervalKind, Population, StagedEstimator, Step};
 use ldp_estimators::{BitwisePilot, Efficient, Piloted, Share, maximum_likelihood};
 use ldp_fisher::optimal;
 use rand::RngExt;
@@ -107,11 +105,7 @@ struct Measured {
 impl Measured {
     fn of(summary: &Summary) -> Self {
         let coverage = &summary.coverage()[0];
-        Self {
-            answered: summary.replications() - coverage.missing,
-            covered: coverage.covered,
-            mse: summary.mse(),
-        }
+        Self { answered: summary.replications() - coverage.missing, covered: coverage.covered, mse: summary.mse() }
     }
 
     /// How far the coverage is from 95 %, and the standard error of what it is.
@@ -168,7 +162,9 @@ impl Cell {
         let scaled = best.map_or(f64::NAN, |best| *users as f64 * measured.mse * best.information);
         let answered = 100.0 * measured.answered as f64 / replications as f64;
         let covered = 100.0 * measured.covered as f64 / measured.answered as f64;
-        format!("| {family:?} | {theta:.4} | {start:.4} | {epsilon:.3} | {users} | {answered:.1} | {covered:.2} | {scaled:.3} |")
+        format!(
+            "| {family:?} | {theta:.4} | {start:.4} | {epsilon:.3} | {users} | {answered:.1} | {covered:.2} | {scaled:.3} |"
+        )
     }
 }
 
@@ -276,7 +272,8 @@ fn intervals_cover_from_a_pilot() {
         let main: Efficient<Gaussian> = Efficient::tuned(Arc::new(model), epsilon, 0.0).unwrap();
         let setting = Setting { model: &model, theta, users, seed: 54, fidelity: Fidelity::Tally };
         let mut summary = Summary::new(theta, LEVEL, &[KIND]);
-        replicate_tallies(&Piloted::new(pilot, main), &setting, 0..2000, &mut |estimate| summary.push(estimate)).unwrap();
+        replicate_tallies(&Piloted::new(pilot, main), &setting, 0..2000, &mut |estimate| summary.push(estimate))
+            .unwrap();
         let measured = Measured::of(&summary);
         println!("ε {level}, θ {theta}: {} of {} cover", measured.covered, measured.answered);
         assert!(!measured.wrong() && measured.answered > 1900);

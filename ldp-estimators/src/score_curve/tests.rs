@@ -63,6 +63,9 @@ fn search<M: Cdf + Score>(
     loop {
         // The end of the parameter space.
         let Some(next) = places(f64::from(k)) else { return f64::NAN };
+        if next == inside {
+            return f64::NAN;
+        }
         if !accepts(question, model, counts, next, level) {
             let (mut a, mut b) = (inside, next);
             for _ in 0..100 {
@@ -78,7 +81,7 @@ fn search<M: Cdf + Score>(
 
 fn check<M: Cdf + Score>(model: &M, question: &FiniteChannel, counts: &[u64], from: f64) -> ScoreCurve {
     let curve = ScoreCurve::new(question, model, counts, from).unwrap().unwrap();
-    let value = curve.value();
+    let (value, space) = (curve.value(), Space::around(model, from));
     let unit = 0.05 / model.information(if model.admits(value).is_ok() { value } else { from }).sqrt();
     for level in [0.5, 0.8, 0.95, 0.99, 0.9999] {
         let interval = curve.interval(level).unwrap();
@@ -87,7 +90,8 @@ fn check<M: Cdf + Score>(model: &M, question: &FiniteChannel, counts: &[u64], fr
         for (outwards, found) in [(-1.0, interval.low), (1.0, interval.high)] {
             let places = |k: f64| {
                 let next = value + outwards * k * unit.min(0.1 * width);
-                ((next - value).abs() < 160.0 * unit && model.admits(next).is_ok()).then_some(next)
+                let (low, high) = (space.low.inside, space.high.inside);
+                ((next - value).abs() < 160.0 * unit).then_some(next.clamp(low, high))
             };
             let expected = search(question, model, counts, value, level, &places);
             if expected.is_nan() {
