@@ -31,16 +31,24 @@ pub(crate) struct Again {
 /// families whose values spread over several cells. Where the parameter is `near`, four cells reach far enough, and are
 /// taken where eight would cost more than a tenth of the users.
 fn size(epsilon: Epsilon, left: u64, near: bool) -> (u32, u64) {
-    let needed = |cells: u32| {
-        let all = epsilon.value().exp_m1() + f64::from(cells);
-        let contrast = epsilon.value().exp_m1() / all;
-        let needed = CLEAR * (1.0 / all + 0.5 * contrast) / (contrast * contrast);
-        if needed < left as f64 { needed.ceil() as u64 } else { left }
-    };
+    let needed = |cells: u32| needed(epsilon, left, cells);
     let cells = CELLS.into_iter().skip(usize::from(near && needed(CELLS[0]) > left / 10));
     let few = cells.map(|cells| (cells, needed(cells))).find(|&(_, users)| users <= left / 3);
     let (cells, users) = few.unwrap_or_else(|| (2, needed(2).min(left / 2)));
     (cells, users.max((users.saturating_mul(5) / 2).min(left / 20)))
+}
+
+/// How many of these users tell so many cells apart; all of them if that is not enough.
+fn needed(epsilon: Epsilon, left: u64, cells: u32) -> u64 {
+    let all = epsilon.value().exp_m1() + f64::from(cells);
+    let contrast = epsilon.value().exp_m1() / all;
+    let needed = CLEAR * (1.0 / all + 0.5 * contrast) / (contrast * contrast);
+    if needed < left as f64 { needed.ceil() as u64 } else { left }
+}
+
+/// Whether a third of the users tell two cells apart.
+pub(crate) fn enough(epsilon: Epsilon, left: u64) -> bool {
+    needed(epsilon, left, CELLS[2]) <= left / 3
 }
 
 /// The question to be asked where the first have pointed: from where they have ruled out the parameters on one side towards the

@@ -1,6 +1,6 @@
 //! Efficient estimation at every ε: one bit finds the place, the best mechanism there does the rest.
 
-use crate::again::{Again, again};
+use crate::again::{Again, again, enough};
 use crate::first_stage::FirstStage;
 use crate::placing::{Placed, place};
 use crate::questions::Questions;
@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// half a unit of the start may still change further out.
 const LEAST_LOSS: f64 = 0.25;
 
+/// The odds at which a parameter is ruled out where nothing more is to be asked: two standard errors.
+const EASED: f64 = 7.4;
+
 /// Informations that differ by less than this are the same.
 const ALIKE: f64 = 1.0 - 1e-9;
 
@@ -37,7 +40,8 @@ const ALIKE: f64 = 1.0 - 1e-9;
 ///
 /// Answers point to one place if the parameters whose likelihood is within a factor n of the largest span at most four units of
 /// score $1/\sqrt{I_0}$: then the last question loses little. A location moves by its scale in such a unit, a scale by its
-/// own size, a Poisson mean by its root. The factor is n because a wrong place costs in the order of n times as much as a right one.
+/// own size, a Poisson mean by its root. The factor is n because a wrong place costs in the order of n times as much as a right one;
+/// it is $e^2$ where no more can be asked, because that place is better than none.
 ///
 /// - n·MSE → $1/I^*_\theta(\varepsilon)$ when $n_1 \to \infty$ and $n_1/n \to 0$, with $I^*$ the information of the best
 ///   mechanism ([S24]). For a Gaussian mean at ε = 4 that is 1.3301 σ², where two sign stages have 1.690 σ²; up to
@@ -187,18 +191,29 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
             return Err(Error::TooManyAnswers { asked, answered });
         }
         let counts = [first.users() - first.ones(), first.ones()];
-        let placed = place(&self.first, &*self.model, self.space, &counts, &[self.start], users as f64)?;
+        let place = |odds: f64| place(&self.first, &*self.model, self.space, &counts, &[self.start], odds);
+        let (placed, left) = (place(users as f64)?, users - asked);
         if let Some(last) = self.last(&placed) {
             return Ok(last);
         }
-        let again = again(&*self.model, &self.firsts, self.epsilon, self.start, placed, users - asked)?;
+        // Where there are too few to be asked once more, what there is has to do.
+        if !enough(self.epsilon, left)
+            && let Some(last) = self.last(&place(EASED)?)
+        {
+            return Ok(last);
+        }
+        let again = again(&*self.model, &self.firsts, self.epsilon, self.start, placed, left)?;
         Ok(again.map_or(Plan::Lost(placed.theta), Plan::Again))
     }
 
     /// What to do after asking once more.
     fn after_again(&self, users: u64, again: &Again, counts: &[u64]) -> Result<Plan> {
-        let placed = place(&again.question, &*self.model, self.space, counts, &again.rungs, users as f64)?;
-        Ok(self.last(&placed).unwrap_or(Plan::Lost(placed.theta)))
+        let place = |odds: f64| place(&again.question, &*self.model, self.space, counts, &again.rungs, odds);
+        let placed = place(users as f64)?;
+        if let Some(last) = self.last(&placed) {
+            return Ok(last);
+        }
+        Ok(self.last(&place(EASED)?).unwrap_or(Plan::Lost(placed.theta)))
     }
 
     /// The last question, if what was found is one place and there is a question for it.
@@ -259,10 +274,15 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
             None if counts.iter().all(|&count| count == 0) => {
                 EfficientEstimate::fallen(first, Fallback::NobodyAnswered)
             }
-            None => match ScoreCurve::at_end(question, model, self.space, counts, first) {
-                Some((end, curve)) => EfficientEstimate::at_end(end, first, curve),
-                None => EfficientEstimate::fallen(first, Fallback::Beyond),
-            },
+            None => {
+                if let Some((end, curve)) = ScoreCurve::at_end(question, model, self.space, counts, first) {
+                    return EfficientEstimate::at_end(end, first, curve);
+                }
+                match ScoreCurve::beyond(question, model, self.space, counts, first) {
+                    Some(curve) => EfficientEstimate::beyond(first, curve),
+                    None => EfficientEstimate::fallen(first, Fallback::Beyond),
+                }
+            }
         }
     }
 }

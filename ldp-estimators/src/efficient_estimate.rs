@@ -13,7 +13,8 @@ pub enum Fallback {
     Unplaced,
     /// Nobody answered the last question.
     NobodyAnswered,
-    /// The likelihood of the last answers grows to an infinite end of the parameter space.
+    /// The likelihood of the last answers grows to an infinite end of the parameter space: intervals are half-lines, and the
+    /// value is the end of that at level 0.6.
     Beyond,
     /// The likelihood of the last answers grows to a finite end of the parameter space, and that is the value.
     End,
@@ -23,8 +24,7 @@ pub enum Fallback {
 ///
 /// - The interval rests on the answers to the last question alone. What was asked depends on the answers before it, but of
 ///   other users: given those, the last answers are fresh ones to a known question, and the [`ScoreCurve`] covers
-///   as often as it says wherever the question stood. Whether there is an interval is settled before, but for answers that
-///   no parameter explains, which a question in the right place does not get.
+///   as often as it says wherever the question stood. Whether there is an interval is settled before.
 /// - The standard error is $1/\sqrt{nI}$, with nI the information of the last answers at the value.
 /// - Where the answers cannot tell, the value is the place they last pointed to, with neither error nor interval.
 ///
@@ -83,6 +83,12 @@ impl EfficientEstimate {
         Self { value: theta, information, first, fallback: Some(Fallback::End), curve: Some(curve) }.checked()
     }
 
+    /// From a last stage whose likelihood grows to an infinite end: there is no standard error.
+    pub(crate) fn beyond(first: f64, curve: ScoreCurve) -> Result<Self> {
+        let (value, fallback) = (curve.value(), Some(Fallback::Beyond));
+        Self { value, information: 0.0, first, fallback, curve: Some(curve) }.checked()
+    }
+
     /// Where the answers cannot tell: the place they last pointed to.
     pub fn fallen(first: f64, why: Fallback) -> Result<Self> {
         Self { value: first, information: 0.0, first, fallback: Some(why), curve: None }.checked()
@@ -94,7 +100,13 @@ impl EfficientEstimate {
         let (information, finite) = (self.information, "finite and not negative");
         require(information >= 0.0 && information.is_finite(), "the information", finite, information)?;
         match (&self.curve, self.fallback) {
-            (Some(curve), None | Some(Fallback::End)) => {
+            (Some(curve), None | Some(Fallback::End | Fallback::Beyond)) => {
+                require(
+                    information == 0.0 || self.fallback != Some(Fallback::Beyond),
+                    "the information",
+                    "0",
+                    information,
+                )?;
                 require(curve.value() == self.value, "the value of the curve", "that of the estimate", curve.value())?;
             }
             (None, Some(Fallback::Unplaced | Fallback::NobodyAnswered | Fallback::Beyond)) => {
@@ -151,11 +163,11 @@ impl Inference for EfficientEstimate {
                 "the answers do not point to one place, nor did those to a second question: start nearer, or ask more users",
             ),
             Fallback::NobodyAnswered => Some("nobody answered the last question: the value is where it was asked"),
-            Fallback::Beyond => Some(
+            Fallback::Beyond if self.curve.is_none() => Some(
                 "the last answers are beyond what any parameter explains: the value is where they were asked; start nearer, or \
                  ask more users",
             ),
-            Fallback::End => None,
+            Fallback::Beyond | Fallback::End => None,
         }
     }
 
@@ -164,6 +176,10 @@ impl Inference for EfficientEstimate {
             Fallback::End => {
                 Some("the last answers are best explained by an end of the parameter space: that is the value")
             }
+            Fallback::Beyond if self.curve.is_some() => Some(
+                "the last answers are beyond what any parameter explains: the interval is open to one side, and the value is \
+                 the end of that at level 0.6; start nearer, or ask more users",
+            ),
             _ => self.cannot_tell(),
         }
     }
@@ -199,6 +215,7 @@ mod tests {
             (&value, "0.4"),
             ("\"first\":0.25", "\"first\":null"),
             ("\"fallback\":null", "\"fallback\":\"beyond\""),
+            ("\"fallback\":null", "\"fallback\":\"unplaced\""),
             ("\"fallback\":null", "\"fallback\":\"unknown\""),
             ("\"fallback\":null", "\"fallback\":null,\"more\":1"),
             ("\"end\":0.0", "\"end\":0.9"),

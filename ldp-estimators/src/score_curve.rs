@@ -18,8 +18,14 @@ const BENT: f64 = 0.04;
 const SMALL: f64 = 0.02;
 /// Where the curve ends: at a level of 1 − 1e-10.
 const FAR: f64 = 6.5;
+/// So often a step may lead to where nothing can be told.
+const BLIND: u32 = 60;
 /// As near to the law at an end of the parameter space, in standard errors, as makes no difference.
 const ARRIVED: f64 = 0.02;
+/// The same where all that is known lies there.
+const AT_END: f64 = 1e-3;
+/// The least level of a half-line.
+const OPEN: f64 = 0.6;
 /// Places that are looked at before the rest is given up. Twenty are usual.
 const MOST: u32 = 400;
 
@@ -177,6 +183,41 @@ impl ScoreCurve {
         Some((maximum, Self { low, high }))
     }
 
+    /// From an infinite end of the parameter space that lies uphill of `from`: half-lines. The value is the end of the one at
+    /// level 0.6, and lower levels have no interval: no parameter comes in below a level of 1/2. `None` where that is not to be found.
+    pub(crate) fn beyond<M: Cdf + Score + ?Sized>(
+        question: &FiniteChannel,
+        model: &M,
+        space: Space,
+        counts: &[u64],
+        from: f64,
+    ) -> Option<Self> {
+        let mut tracer = Tracer::new(question, model, space, counts);
+        let point = tracer.likelihood.at(from);
+        if !(point.usable() && point.information > 0.0) {
+            return None;
+        }
+        let (end, outwards) = if point.score > 0.0 { (space.high, 1.0) } else { (space.low, -1.0) };
+        let (mut place, mut length) = (from, STRIDE / point.information.sqrt());
+        // As far out as makes a difference, or as anything can be told.
+        for _ in 0..MOST {
+            let next = tracer.outwards(place, outwards * length, end);
+            let Some((seen, _)) = tracer.look(next, outwards) else { break };
+            (place, length) = (next, 1.5 * length);
+            if seen.left < AT_END {
+                break;
+            }
+        }
+        let (seen, _) = tracer.look(place, -outwards)?;
+        let inner = tracer.side(place, place, seen, -outwards);
+        let least = two_sided(OPEN);
+        let value = inner.at(least).filter(|value| value.is_finite() && *value != inner.end)?;
+        let farther = inner.places.iter().copied().filter(|place| place[1] > least && place[0] != value);
+        let inner = Side { places: std::iter::once([value, least]).chain(farther).collect(), end: inner.end };
+        let outer = Side { places: vec![[value, 0.0]], end: end.value };
+        Some(if outwards > 0.0 { Self { low: inner, high: outer } } else { Self { low: outer, high: inner } })
+    }
+
     /// The parameter at which the likelihood is largest.
     #[must_use]
     pub fn value(&self) -> f64 {
@@ -242,7 +283,7 @@ impl<'a, M: Cdf + Score + ?Sized> Tracer<'a, M> {
         let end = if outwards < 0.0 { self.space.low } else { self.space.high };
         let mut places = vec![[value, from.z]];
         let (mut place, mut seen, mut largest) = (theta, from, from.z);
-        let mut length = STRIDE / from.slope;
+        let (mut length, mut blind) = (STRIDE / from.slope, 0);
         for _ in 0..MOST {
             if seen.z >= FAR || seen.left < ARRIVED {
                 break;
@@ -251,7 +292,15 @@ impl<'a, M: Cdf + Score + ?Sized> Tracer<'a, M> {
             if next == place {
                 break;
             }
-            let Some((found, _)) = self.look(next, outwards) else { break };
+            let Some((found, _)) = self.look(next, outwards) else {
+                // Too far, or as far as anything can be told.
+                length = 0.5 * (next - place).abs();
+                blind += 1;
+                if blind > BLIND {
+                    break;
+                }
+                continue;
+            };
             let (gone, gained) = ((next - place).abs(), found.z - seen.z);
             if gained.abs() > SMALL && (gained > 2.0 * STRIDE || (gained - seen.slope * gone).abs() > BENT) {
                 length = 0.5 * gone;

@@ -162,12 +162,12 @@ fn with_two_reports_it_is_the_two_stage_sign_estimator() {
                 };
                 let found = finish(&efficient, 30_000, (ones, 20_000), &[10_000 - plus, plus]);
                 let scale = sigma + expected.value().abs();
+                assert_eq!(found.note().is_some(), expected.note().is_some(), "{ones} {plus}");
+                // Beyond what any parameter explains the other falls back to its first stage.
                 assert!(
-                    (found.value() - expected.value()).abs() < 1e-12 * scale,
+                    found.note().is_some() || (found.value() - expected.value()).abs() < 1e-12 * scale,
                     "{ones} {plus}: {found:?} {expected:?}"
                 );
-                assert_eq!(found.note().is_some(), expected.note().is_some(), "{ones} {plus}");
-                // Where it cannot tell it has no error.
                 match (found.standard_error(), expected.standard_error()) {
                     (Some(found), Some(expected)) => assert!((found / expected - 1.0).abs() < 1e-9, "{ones} {plus}"),
                     (found, _) => assert_eq!((found, expected.note().is_some()), (None, true), "{ones} {plus}"),
@@ -347,15 +347,23 @@ fn answers_that_nothing_explains_cannot_tell() {
     let asked = (600, 1000);
     let first = finish(&estimator, 2000, asked, &[200; 5]).first();
     assert!(first > 0.5 && first < 1.0);
-    // All alike at either end, and nobody.
-    for (second, why) in [
-        ([0, 0, 0, 0, 1000], Fallback::Beyond),
-        ([1000, 0, 0, 0, 0], Fallback::Beyond),
-        ([0; 5], Fallback::NobodyAnswered),
-    ] {
-        let fallen = finish(&estimator, 2000, asked, &second);
-        assert_eq!((fallen.value(), fallen.fallback(), fallen.standard_error()), (first, Some(why), None));
-        assert!(fallen.cannot_tell().is_some() && fallen.interval(IntervalKind::Score, 0.95).is_err());
+    let silent = finish(&estimator, 2000, asked, &[0; 5]);
+    assert_eq!((silent.value(), silent.fallback()), (first, Some(Fallback::NobodyAnswered)));
+    assert!(silent.cannot_tell().is_some() && silent.interval(IntervalKind::Score, 0.95).is_err());
+    // All alike at either end: a half-line, which grows with the level and holds the value.
+    for (second, above) in [([0, 0, 0, 0, 1000], true), ([1000, 0, 0, 0, 0], false)] {
+        let open = finish(&estimator, 2000, asked, &second);
+        assert_eq!((open.fallback(), open.standard_error()), (Some(Fallback::Beyond), None));
+        assert!(open.cannot_tell().is_none() && open.note().is_some());
+        let mut before = 0.0;
+        for level in [0.6, 0.8, 0.95, 0.999] {
+            let interval = open.interval(IntervalKind::Score, level).unwrap();
+            let (edge, end) = if above { (interval.low, interval.high) } else { (interval.high, interval.low) };
+            assert!(interval.contains(open.value()) && end == if above { f64::INFINITY } else { f64::NEG_INFINITY });
+            assert!(before == 0.0 || (edge < before) == above, "{level}: {interval:?}");
+            before = edge;
+        }
+        assert!(open.interval(IntervalKind::Score, 0.3).is_err());
     }
     // All in the middle are explained by the middle.
     let middle = finish(&estimator, 2000, asked, &[0, 0, 1000, 0, 0]);
