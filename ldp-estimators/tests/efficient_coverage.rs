@@ -330,3 +330,21 @@ fn mutants_are_rejected() {
     let cell = Cell { family: Family::Gaussian, theta: 0.3, start: 0.0, epsilon: 1.0, users: 10_000 };
     assert!(cell.mutant(4000, short).wrong());
 }
+
+/// Few users, small ε and parameters that are out of reach: what answers by chance, with the last question far off, covers as well.
+#[test]
+fn few_users_and_far_parameters_are_covered_too() {
+    let at = |family: Family, theta, epsilon, users| Cell { family, theta, start: family.start(), epsilon, users };
+    let cells = [
+        at(Family::Gaussian, 0.2, 0.5, 1000),
+        at(Family::Gaussian, -2.0, 0.5, 1000),
+        at(Family::GaussianScale, 0.2, 0.5, 1000),
+        at(Family::Exponential, 8.0, 0.5, 1000),
+        at(Family::Laplace, 4.0, 0.3, 2000),
+        at(Rate, 12.0, 0.5, 1000),
+        at(Family::Laplace, 30.0, 0.5, 10_000),
+        at(Share01, 0.02, 0.3, 500),
+        at(Family::Logistic, 0.5, 0.1, 10_000),
+    ];
+    assert!(check(&cells, 4000) >= 3);
+}
