@@ -133,11 +133,11 @@ fn the_efficient_protocol_takes_every_family() {
     // How often it covers is told of the runs that answered, beside how many did.
     let lost = "simulate --estimator efficient --model laplace --theta 20 --users 20000 --epsilon 1 --replications 400";
     let intervals = &record(lost)["intervals"][0];
-    assert_eq!((intervals["missing"].as_f64(), intervals["coverage_of_answered"].as_f64()), (Some(1.0), None));
-    let told = ldp(&lost.replace("20 --users 20000", "10 --users 6000")).succeeds().stdout;
+    assert!(number(intervals, "missing") > 0.9 && number(intervals, "coverage_of_answered") > 0.5, "{intervals:#}");
+    let told = ldp(lost).succeeds().stdout;
     assert!(told.contains("with one") && told.contains("without an interval"), "{told}");
     // Many reports of many users are too many tallies to be summed.
-    ldp("risk --estimator efficient --theta 0.5 --users 1000 --epsilon 4").must_be_refused().saying("ldp simulate");
+    ldp("risk --estimator efficient --theta 0.5 --users 100000 --epsilon 4").must_be_refused().saying("ldp simulate");
 }
 
 #[test]
