@@ -358,7 +358,7 @@ pub struct Reproduce {
 /// Which interval is reported.
 #[derive(ClapArgs)]
 pub struct IntervalChoice {
-    /// Which interval: exact, wald, or self-normalised [default: the protocol's own]
+    /// Which interval: exact, wald, self-normalised, or score [default: the protocol's own]
     #[arg(long, value_name = "KIND", value_parser = parse_interval)]
     pub interval: Option<IntervalKind>,
     /// Its nominal coverage
@@ -471,6 +471,7 @@ fn parse_interval(text: &str) -> Result<IntervalKind, String> {
         "exact" => Ok(IntervalKind::Exact),
         "wald" => Ok(IntervalKind::Wald),
         "self-normalised" => Ok(IntervalKind::SelfNormalised),
-        _ => Err("expected exact, wald or self-normalised".into()),
+        "score" => Ok(IntervalKind::Score),
+        _ => Err("expected exact, wald, self-normalised or score".into()),
     }
 }

@@ -130,8 +130,14 @@ fn the_efficient_protocol_takes_every_family() {
     )
     .must_be_refused()
     .saying("theta must be positive and finite, got 0");
+    // How often it covers is told of the runs that answered, beside how many did.
+    let lost = "simulate --estimator efficient --model laplace --theta 20 --users 20000 --epsilon 1 --replications 400";
+    let intervals = &record(lost)["intervals"][0];
+    assert!(number(intervals, "missing") > 0.9 && number(intervals, "coverage_of_answered") > 0.5, "{intervals:#}");
+    let told = ldp(lost).succeeds().stdout;
+    assert!(told.contains("with one") && told.contains("without an interval"), "{told}");
     // Many reports of many users are too many tallies to be summed.
-    ldp("risk --estimator efficient --theta 0.5 --users 1000 --epsilon 4").must_be_refused().saying("ldp simulate");
+    ldp("risk --estimator efficient --theta 0.5 --users 100000 --epsilon 4").must_be_refused().saying("ldp simulate");
 }
 
 #[test]
@@ -250,8 +256,18 @@ fn protocols_run_on_real_rows_where_they_are_exact() {
     let waits = folder.file("waits.txt", law.join("\n"));
     let run = ldp("estimate --quiet --estimator efficient:start=3 --model exponential --epsilon 3 --format json");
     let record = run.on(&waits).succeeds().json();
-    assert!((number(&record, "estimate") - 5.0).abs() < 0.3 && record["interval"]["kind"] == "wald", "{record:#}");
-    assert!(number(&record, "epsilon") <= 3.0 && record["rounds"] == 2);
+    assert!((number(&record, "estimate") - 5.0).abs() < 0.3 && record["interval"]["kind"] == "score", "{record:#}");
+    assert!(number(&record, "epsilon") <= 3.0 && record["rounds"] == 2 && record["cannot_tell"].is_null());
+    // From a start twenty times too large it asks once more; from one that is worlds off it says that it cannot tell.
+    let far = ldp("estimate --quiet --estimator efficient:start=100 --model exponential --epsilon 3 --format json");
+    let record = far.on(&waits).succeeds().json();
+    assert!((number(&record, "estimate") - 5.0).abs() < 0.3 && record["rounds"] == 3, "{record:#}");
+    let lost = "estimate --quiet --estimator efficient:start=1e12 --model exponential --epsilon 3 --seed 1";
+    let record = ldp(&format!("{lost} --format json")).on(&waits).succeeds().json();
+    assert!(record["cannot_tell"].as_str().unwrap().contains("one place"), "{record:#}");
+    assert!(record["interval"].is_null() && record["standard_error"].is_null() && record["rounds"] == 2);
+    let text = ldp(lost).on(&waits).succeeds().stdout;
+    assert!(text.contains("cannot tell") && text.contains("last guess") && !text.contains("95 % score"), "{text}");
     // The interval of a sequential run on few users covers too little, and the user is told.
     let run = ldp("estimate --estimator liu:start=36 --model gaussian:sigma=1 --epsilon 2 --format json")
         .on(&data)

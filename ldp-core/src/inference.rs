@@ -16,6 +16,19 @@ pub enum IntervalKind {
     Wald,
     /// From the path of a sequential estimate, without a variance estimate.
     SelfNormalised,
+    /// All parameters that a score test does not refuse, ordered by the likelihood ratio to the best parameter of the space. Covers
+    /// also next to the ends of the parameter space, and where the likelihood is not normal; ends may be infinite.
+    Score,
+}
+
+impl IntervalKind {
+    /// Every kind.
+    ///
+    /// ```
+    /// use ldp_core::IntervalKind;
+    /// assert_eq!(IntervalKind::ALL.map(|kind| kind.to_string()), ["exact", "wald", "self-normalised", "score"]);
+    /// ```
+    pub const ALL: [Self; 4] = [Self::Exact, Self::Wald, Self::SelfNormalised, Self::Score];
 }
 
 impl fmt::Display for IntervalKind {
@@ -24,6 +37,7 @@ impl fmt::Display for IntervalKind {
             Self::Exact => "exact",
             Self::Wald => "wald",
             Self::SelfNormalised => "self-normalised",
+            Self::Score => "score",
         })
     }
 }
@@ -166,6 +180,13 @@ pub trait Inference {
         None
     }
 
+    /// Why the answers cannot tell what is estimated; `None` where they can.
+    ///
+    /// Law: where there is a reason, the value is a guess and no more, with neither standard error nor interval.
+    fn cannot_tell(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What the reports say against what was assumed; `range` is where the estimated number is known to lie.
     ///
     /// Only reports are looked at, never a value, so it is as private as the estimate. By default it looks at the range.
@@ -191,7 +212,12 @@ pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Res
 }
 
 /// The z with $P(|Z| \le z)$ = `level`. Asked for the same level by every estimate, so the latest is kept.
-fn two_sided(level: f64) -> f64 {
+///
+/// ```
+/// assert!((ldp_core::inference::two_sided(0.95) - 1.959963984540054).abs() < 1e-15);
+/// ```
+#[must_use]
+pub fn two_sided(level: f64) -> f64 {
     thread_local! {
         static LATEST: Cell<(f64, f64)> = const { Cell::new((0.0, 0.0)) };
     }

@@ -1,8 +1,11 @@
 //! Efficient estimation at every ε: one bit finds the place, the best mechanism there does the rest.
 
+use crate::again::{Again, again, enough};
 use crate::first_stage::FirstStage;
+use crate::placing::{Placed, place};
 use crate::questions::Questions;
-use crate::{EfficientEstimate, Fallback, Maximum, StartAt, maximum_likelihood};
+use crate::space::Space;
+use crate::{EfficientEstimate, Fallback, ScoreCurve, StartAt, maximum_likelihood};
 use ldp_core::model::{Cdf, Score, Symmetry};
 use ldp_core::{
     Bits, Counts, Epsilon, Error, Finite, FiniteChannel, Kernel, Partition, Result, Round, StagedEstimator, Step,
@@ -17,6 +20,9 @@ use std::sync::Arc;
 /// half a unit of the start may still change further out.
 const LEAST_LOSS: f64 = 0.25;
 
+/// The odds at which a parameter is ruled out where nothing more is to be asked: two standard errors.
+const EASED: f64 = 7.4;
+
 /// Informations that differ by less than this are the same.
 const ALIKE: f64 = 1.0 - 1e-9;
 
@@ -24,14 +30,28 @@ const ALIKE: f64 = 1.0 - 1e-9;
 ///
 /// 1. `first_stage` users tell through randomised response whether their value lies in the set A that is best at the
 ///    start $\theta_0$ ([`one_bit`]), or above its median where $P_\theta(A)$ does not tell θ; θ̃ is where $P_\theta(A)$ is
-///    the share that they report, falling back to the start.
-/// 2. All others answer the most informative mechanism at θ̃ ([`optimal::response`]).
-/// 3. θ̂ is the [maximum-likelihood estimate](maximum_likelihood) from these answers, falling back to θ̃.
+///    the share that they report.
+/// 2. If they do not point to one place, others are asked once more, by randomised response over up to eight cells, which of a
+///    range of parameters it is: from where the first have ruled out the parameters on one side, 14 units of score
+///    far at eight cells; θ̃ is their maximum-likelihood estimate. If they do not point to one place either, the answers cannot
+///    tell, and nobody else is asked.
+/// 3. All others answer the most informative mechanism at θ̃ ([`optimal::response`]).
+/// 4. θ̂ is the [maximum-likelihood estimate](maximum_likelihood) from these answers, and its interval their [`ScoreCurve`].
+///
+/// Answers point to one place if the parameters whose likelihood is within a factor n of the largest span at most four units of
+/// score $1/\sqrt{I_0}$: then the last question loses little. A location moves by its scale in such a unit, a scale by its
+/// own size, a Poisson mean by its root. The factor is n because a wrong place costs in the order of n times as much as a right one;
+/// it is $e^2$ where no more can be asked, because that place is better than none.
 ///
 /// - n·MSE → $1/I^*_\theta(\varepsilon)$ when $n_1 \to \infty$ and $n_1/n \to 0$, with $I^*$ the information of the best
 ///   mechanism ([S24]). For a Gaussian mean at ε = 4 that is 1.3301 σ², where two sign stages have 1.690 σ²; up to
 ///   ε = 2.007 the best mechanism is the sign, and this is [`TwoStage`](crate::TwoStage).
-/// - Rounds: 2. Questions: [`FiniteChannel`], with two reports in the first round.
+/// - Rounds: 2, or 3 where the first answers are not enough. The second of three takes $100 q/\tau^2$ users, with m cells of
+///   contrast $\tau = (E-1)/(E+m-1)$ and $q = 1/(E+m-1) + \tau/2$: for 8 cells 612 at ε = 1 and 60 at ε = 4, and up to two
+///   and a half times as many where that is at most a twentieth of all. There are 8 cells, or 4 where 8 would take more than a
+///   tenth of the users and the first answers do not speak of a place so far off, or 2: as many as need at most a third of the
+///   users who are left, and 2 take at most half of them.
+/// - Questions: [`FiniteChannel`], with two reports in the first round.
 ///
 /// In a location or scale family the best mechanism is worked out once and moved to θ̃; in others θ̃ is rounded to a grid of a
 /// tenth of a unit of score, and what is worked out is kept.
@@ -47,25 +67,28 @@ const ALIKE: f64 = 1.0 - 1e-9;
 /// let estimate = run(&estimator, 100_000, &mut Tallies::new(&Exponential, 1.5, 7)?)?;
 /// let error = estimate.standard_error().unwrap();
 /// assert!((estimate.value() - 1.5).abs() < 3.0 * error && error < 0.01);
+/// // From a start that is a hundred times too small too: three rounds.
+/// let far = run(&estimator, 100_000, &mut Tallies::new(&Exponential, 100.0, 7)?)?;
+/// assert!((far.value() / 100.0 - 1.0).abs() < 0.03);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 ///
 /// [S24]: https://arxiv.org/abs/2301.10600
 pub struct Efficient<M: ?Sized> {
     model: Arc<M>,
+    epsilon: Epsilon,
+    space: Space,
     start: f64,
     size: FirstStage,
     /// The question of the first round.
     first: FiniteChannel,
-    /// The question of the second, where the first tells nothing.
-    at_start: FiniteChannel,
     firsts: Arc<Questions<M>>,
     seconds: Arc<Questions<M>>,
 }
 
 /// What an [`Efficient`] remembers between rounds: counts alone. Questions are the protocol's own, so a state from outside
 /// cannot change what users are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EfficientState {
     /// The first stage is out.
@@ -73,13 +96,33 @@ pub enum EfficientState {
         /// All users of the protocol.
         users: u64,
     },
-    /// The second stage is out.
+    /// The question that is asked once more is out.
+    Again {
+        /// All users of the protocol.
+        users: u64,
+        /// What the first stage brought.
+        first: Bits,
+    },
+    /// The last stage is out.
     Second {
         /// All users of the protocol.
         users: u64,
-        /// What the first brought.
+        /// What the first stage brought.
         first: Bits,
+        /// What asking once more brought, if that was needed.
+        #[serde(default)]
+        again: Option<Vec<u64>>,
     },
+}
+
+/// What to do after some answers.
+enum Plan {
+    /// To ask the last question, the best at this place.
+    Last(f64, FiniteChannel),
+    /// To ask once more.
+    Again(Again),
+    /// Nothing: the answers cannot tell, and this is where they point.
+    Lost(f64),
 }
 
 impl<M: Cdf + Score + ?Sized> Efficient<M> {
@@ -115,14 +158,14 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
         model.admits(start)?;
         let firsts = Arc::new(Questions::new(Arc::clone(&model), epsilon, first)?);
         let seconds = Arc::new(Questions::new(Arc::clone(&model), epsilon, response)?);
-        let (first, at_start) = (firsts.at(start)?, seconds.at(start)?);
-        let mut estimator = Self { model, start, size, first, at_start, firsts, seconds };
-        estimator.settle()?;
+        let (space, first, at_start) = (Space::around(&*model, start), firsts.at(start)?, seconds.at(start)?);
+        let mut estimator = Self { model, epsilon, space, start, size, first, firsts, seconds };
+        estimator.settle(&at_start)?;
         Ok(estimator)
     }
 
     /// What depends on the start beyond a change of place or unit.
-    fn settle(&mut self) -> Result<()> {
+    fn settle(&mut self, at_start: &FiniteChannel) -> Result<()> {
         if !identifies(&*self.model, self.start, &self.first) {
             return Err(Error::Unsupported {
                 what: "a first stage from this start",
@@ -131,7 +174,7 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
             });
         }
         if let FirstStage::Tuned(factor) = &mut self.size {
-            *factor = tuned_factor(&*self.model, self.start, &self.first, &self.at_start, &self.seconds)?;
+            *factor = tuned_factor(&*self.model, self.start, &self.first, at_start, &self.seconds)?;
         }
         Ok(())
     }
@@ -141,13 +184,106 @@ impl<M: Cdf + Score + ?Sized> Efficient<M> {
         self.size.of(users)
     }
 
-    /// What the first stage says, and the question of the second: the best there, or where nothing is said, at the start.
-    fn second(&self, answers: Bits) -> Result<(Maximum, FiniteChannel)> {
-        let counts = [answers.users() - answers.ones(), answers.ones()];
-        let found = maximum_likelihood(&self.first, &*self.model, &counts, self.start)?;
-        let asked = found.and_then(|found| Some((found, self.seconds.near(found.theta)?)));
-        let start = || (Maximum { theta: self.start, information: 0.0 }, self.at_start.clone());
-        Ok(asked.unwrap_or_else(start))
+    /// What to do after the first stage.
+    fn after_first(&self, users: u64, first: Bits) -> Result<Plan> {
+        let (answered, asked) = (first.users(), self.first_stage(users)?);
+        if answered > asked {
+            return Err(Error::TooManyAnswers { asked, answered });
+        }
+        let counts = [first.users() - first.ones(), first.ones()];
+        let place = |odds: f64| place(&self.first, &*self.model, self.space, &counts, &[self.start], odds);
+        let (placed, left) = (place(users as f64)?, users - asked);
+        if let Some(last) = self.last(&placed) {
+            return Ok(last);
+        }
+        // Where there are too few to be asked once more, what there is has to do.
+        if !enough(self.epsilon, left)
+            && let Some(last) = self.last(&place(EASED)?)
+        {
+            return Ok(last);
+        }
+        let again = again(&*self.model, &self.firsts, self.epsilon, self.start, placed, left)?;
+        Ok(again.map_or(Plan::Lost(placed.theta), Plan::Again))
+    }
+
+    /// What to do after asking once more.
+    fn after_again(&self, users: u64, again: &Again, counts: &[u64]) -> Result<Plan> {
+        let place = |odds: f64| place(&again.question, &*self.model, self.space, counts, &again.rungs, odds);
+        let placed = place(users as f64)?;
+        if let Some(last) = self.last(&placed) {
+            return Ok(last);
+        }
+        Ok(self.last(&place(EASED)?).unwrap_or(Plan::Lost(placed.theta)))
+    }
+
+    /// The last question, if what was found is one place and there is a question for it.
+    fn last(&self, placed: &Placed) -> Option<Plan> {
+        let question = if placed.bounded { self.seconds.near(placed.theta) } else { None };
+        question.map(|question| Plan::Last(placed.theta, question))
+    }
+
+    /// The next step of a plan, with so many users left.
+    fn step(&self, plan: Plan, users: u64, first: Bits, again: Option<Vec<u64>>, left: u64) -> Result<StepOf<Self>> {
+        Ok(match plan {
+            Plan::Last(_, question) => {
+                Step::Ask { round: Round::one(question, left), state: EfficientState::Second { users, first, again } }
+            }
+            Plan::Again(again) => Step::Ask {
+                round: Round::one(again.question, again.users),
+                state: EfficientState::Again { users, first },
+            },
+            Plan::Lost(theta) => Step::Done(EfficientEstimate::fallen(theta, Fallback::Unplaced)?),
+        })
+    }
+
+    /// What was asked once more, after these first answers.
+    fn asked_again(&self, users: u64, first: Bits) -> Result<Again> {
+        match self.after_first(users, first)? {
+            Plan::Again(again) => Ok(again),
+            _ => Err(Error::TallyCount { expected: 0, found: 1 }),
+        }
+    }
+
+    /// Where the last question stood, and the question.
+    fn last_asked(&self, users: u64, first: Bits, again: Option<&[u64]>) -> Result<(f64, FiniteChannel)> {
+        let plan = match again {
+            None => self.after_first(users, first)?,
+            Some(counts) => {
+                let again = self.asked_again(users, first)?;
+                let answered = counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
+                if answered.is_none_or(|answered| answered > again.users) {
+                    return Err(Error::TooManyAnswers { asked: again.users, answered: answered.unwrap_or(u64::MAX) });
+                }
+                self.after_again(users, &again, counts)?
+            }
+        };
+        match plan {
+            Plan::Last(theta, question) => Ok((theta, question)),
+            _ => Err(Error::TallyCount { expected: 0, found: 1 }),
+        }
+    }
+
+    /// The estimate from the answers to the last question, which stood at `first`.
+    fn finish(&self, first: f64, question: &FiniteChannel, counts: &[u64]) -> Result<EfficientEstimate> {
+        let model = &*self.model;
+        match maximum_likelihood(question, model, counts, first)? {
+            Some(last) => {
+                let curve = ScoreCurve::around(question, model, self.space, counts, last);
+                EfficientEstimate::new(last, first, curve)
+            }
+            None if counts.iter().all(|&count| count == 0) => {
+                EfficientEstimate::fallen(first, Fallback::NobodyAnswered)
+            }
+            None => {
+                if let Some((end, curve)) = ScoreCurve::at_end(question, model, self.space, counts, first) {
+                    return EfficientEstimate::at_end(end, first, curve);
+                }
+                match ScoreCurve::beyond(question, model, self.space, counts, first) {
+                    Some(curve) => EfficientEstimate::beyond(first, curve),
+                    None => EfficientEstimate::fallen(first, Fallback::Beyond),
+                }
+            }
+        }
     }
 }
 
@@ -263,40 +399,36 @@ impl<M: Cdf + Score + ?Sized> StagedEstimator for Efficient<M> {
         let [answers] = answers else {
             return Err(Error::TallyCount { expected: 1, found: answers.len() });
         };
-        Ok(match state {
+        match state {
             EfficientState::First { users } => {
-                let second_stage = users - self.first_stage(users)?;
                 let &[_, ones] = answers.counts() else {
                     return Err(Error::TallyAlphabet { expected: 2, found: answers.counts().len() });
                 };
                 let first = Bits::new(ones, answers.users())?;
-                let (_, question) = self.second(first)?;
-                let state = EfficientState::Second { users, first };
-                Step::Ask { round: Round::one(question, second_stage), state }
+                let left = users - self.first_stage(users)?;
+                self.step(self.after_first(users, first)?, users, first, None, left)
             }
-            EfficientState::Second { users, first } => {
-                let (answered, asked) = (first.users(), self.first_stage(users)?);
-                if answered > asked {
-                    return Err(Error::TooManyAnswers { asked, answered });
-                }
-                let (first, question) = self.second(first)?;
-                Step::Done(match maximum_likelihood(&question, &*self.model, answers.counts(), first.theta)? {
-                    Some(last) => EfficientEstimate::new(last, first.theta)?,
-                    None if answers.users() == 0 => EfficientEstimate::fallen(first, Fallback::NobodyAnswered)?,
-                    None => EfficientEstimate::fallen(first, Fallback::Beyond)?,
-                })
+            EfficientState::Again { users, first } => {
+                let again = self.asked_again(users, first)?;
+                let left = users - self.first_stage(users)? - again.users;
+                let plan = self.after_again(users, &again, answers.counts())?;
+                self.step(plan, users, first, Some(answers.counts().to_vec()), left)
             }
-        })
+            EfficientState::Second { users, first, again } => {
+                let (theta, question) = self.last_asked(users, first, again.as_deref())?;
+                Ok(Step::Done(self.finish(theta, &question, answers.counts())?))
+            }
+        }
     }
 }
 
 impl<M: Cdf + Score + ?Sized> StartAt for Efficient<M> {
     fn start_at(&self, start: f64) -> Result<Self> {
         let (first, at_start) = (self.firsts.at(start)?, self.seconds.at(start)?);
-        let mut moved = Self { start, first, at_start, ..self.clone() };
+        let mut moved = Self { start, first, ..self.clone() };
         // Of a symmetric family everything looks the same from every start.
         if self.model.symmetry() == Symmetry::None {
-            moved.settle()?;
+            moved.settle(&at_start)?;
         }
         Ok(moved)
     }
@@ -304,13 +436,14 @@ impl<M: Cdf + Score + ?Sized> StartAt for Efficient<M> {
 
 impl<M: ?Sized> Clone for Efficient<M> {
     fn clone(&self) -> Self {
-        let &Self { ref model, start, size, ref first, ref at_start, ref firsts, ref seconds } = self;
+        let &Self { ref model, epsilon, space, start, size, ref first, ref firsts, ref seconds } = self;
         Self {
             model: Arc::clone(model),
+            epsilon,
+            space,
             start,
             size,
             first: first.clone(),
-            at_start: at_start.clone(),
             firsts: Arc::clone(firsts),
             seconds: Arc::clone(seconds),
         }

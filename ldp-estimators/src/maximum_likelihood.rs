@@ -1,6 +1,6 @@
 //! Maximum likelihood from the counts of one finite question.
 
-use ldp_core::channel::two_64;
+use crate::likelihood::{Likelihood, Point};
 use ldp_core::model::{Cdf, Score};
 use ldp_core::{Error, Finite, FiniteChannel, Kernel, Result};
 
@@ -83,94 +83,19 @@ fn beyond(question: &FiniteChannel, counts: &[u64]) -> bool {
     }
 }
 
-/// What is known at one parameter.
-#[derive(Clone, Copy)]
-struct Point {
-    theta: f64,
-    /// The logarithm of the likelihood, but for a constant.
-    log: f64,
-    /// U.
-    score: f64,
-    /// nI.
-    information: f64,
-}
-
-impl Point {
-    /// Where U would be zero if it went on as it does here.
-    ///
-    /// Its slope is that from the place before, unless it says much more than the information here. Where U has all but died
-    /// out between the two, such a slope would make a tiny step, and the plateau would pass for a maximum.
-    fn guess(&self, before: Option<Point>) -> f64 {
-        let secant = before.map(|before| (self.score - before.score) / (self.theta - before.theta));
-        match secant {
-            Some(slope) if slope < 0.0 && -slope <= STEEPEST * self.information => self.theta - self.score / slope,
-            _ => self.theta + self.score / self.information,
-        }
-    }
-
-    /// Whether its numbers can be used.
-    fn usable(&self) -> bool {
-        self.log.is_finite() && self.score.is_finite() && self.information.is_finite()
+/// Where U would be zero if it went on as it does here.
+///
+/// Its slope is that from the place before, unless it says much more than the information here. Where U has all but died
+/// out between the two, such a slope would make a tiny step, and the plateau would pass for a maximum.
+fn guess(point: Point, before: Option<Point>) -> f64 {
+    let secant = before.map(|before| (point.score - before.score) / (point.theta - before.theta));
+    match secant {
+        Some(slope) if slope < 0.0 && -slope <= STEEPEST * point.information => point.theta - point.score / slope,
+        _ => point.theta + point.score / point.information,
     }
 }
 
-struct Likelihood<'a, M: ?Sized> {
-    question: &'a FiniteChannel,
-    model: &'a M,
-    counts: &'a [u64],
-    users: f64,
-    /// Of the cells: probabilities and their derivatives.
-    masses: Vec<f64>,
-    slopes: Vec<f64>,
-}
-
-impl<'a, M: Cdf + Score + ?Sized> Likelihood<'a, M> {
-    fn new(question: &'a FiniteChannel, model: &'a M, counts: &'a [u64]) -> Self {
-        let cells = question.cells() as usize;
-        let users = counts.iter().map(|&count| count as f64).sum();
-        Self { question, model, counts, users, masses: vec![0.0; cells], slopes: vec![0.0; cells] }
-    }
-
-    /// The likelihood and its derivatives at a parameter.
-    fn at(&mut self, theta: f64) -> Point {
-        self.question.partition().masses(self.model, theta, &mut self.masses);
-        self.question.partition().masses_dtheta(self.model, theta, &mut self.slopes);
-        let mut point = Point { theta, log: 0.0, score: 0.0, information: 0.0 };
-        let mut add = |count: u64, m: f64, d: f64| {
-            // A report that has lost its probability cannot have come.
-            if count > 0 {
-                point.log += count as f64 * m.ln();
-                point.score += count as f64 * (d / m);
-            }
-            if m > 0.0 {
-                point.information += self.users * (d / m) * d;
-            }
-        };
-        match self.question.kernel() {
-            &Kernel::Response { lie, .. } => {
-                let contrast = (self.question.weight(0, 0) - lie) as f64 / two_64();
-                let floor = lie as f64 / two_64();
-                for ((&count, mass), slope) in self.counts.iter().zip(&self.masses).zip(&self.slopes) {
-                    add(count, floor + contrast * mass, contrast * slope);
-                }
-            }
-            Kernel::Dense(_) => {
-                for (report, &count) in (0u32..).zip(self.counts) {
-                    // The derivatives of the cells add up to zero, so only differences of weights count: of the integers.
-                    let base = self.question.weight(0, report);
-                    let (mut m, mut d) = (0.0, 0.0);
-                    for (cell, (mass, slope)) in (0u32..).zip(self.masses.iter().zip(&self.slopes)) {
-                        let weight = self.question.weight(cell, report);
-                        m += weight as f64 / two_64() * mass;
-                        d += (i128::from(weight) - i128::from(base)) as f64 / two_64() * slope;
-                    }
-                    add(count, m, d);
-                }
-            }
-        }
-        point
-    }
-
+impl<M: Cdf + Score + ?Sized> Likelihood<'_, M> {
     /// How near to the root is near enough: U is a sum of terms that are each rounded. Where hardly any information is left
     /// everything would be near enough, and a step that is cut short would pass for the last one.
     fn tolerance(&self, point: Point, unit: f64) -> f64 {
@@ -193,7 +118,7 @@ impl<'a, M: Cdf + Score + ?Sized> Likelihood<'a, M> {
             if last.score == 0.0 && last.information > 0.0 {
                 return Some(Maximum { theta: last.theta, information: last.information });
             }
-            let guess = last.guess(before);
+            let guess = guess(last, before);
             let (next, cut) = match far {
                 Some(far) if slow < 3 && between(near.theta, guess, far) => (guess, false),
                 Some(far) => {

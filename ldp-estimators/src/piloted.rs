@@ -288,6 +288,10 @@ impl<F: Found, E: Inference> Inference for PilotedEstimate<F, E> {
         self.main.note()
     }
 
+    fn cannot_tell(&self) -> Option<&'static str> {
+        self.main.cannot_tell()
+    }
+
     fn caveat(&self, kind: IntervalKind) -> Option<&'static str> {
         // A start in the wrong place matters most.
         self.found.caveat().or_else(|| self.main.caveat(kind))

@@ -23,6 +23,8 @@ struct Record {
     /// What the data do not tell, and is taken to be so.
     assumptions: Vec<String>,
     estimate: f64,
+    /// Why the answers cannot tell: the estimate is a guess then.
+    cannot_tell: Option<&'static str>,
     standard_error: Option<f64>,
     interval: Option<Interval>,
     interval_reason: Option<String>,
@@ -115,6 +117,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         estimates,
         assumptions,
         estimate: estimate.value(),
+        cannot_tell: estimate.cannot_tell(),
         standard_error: estimate.standard_error(),
         interval,
         interval_reason,
@@ -188,14 +191,22 @@ fn human(record: &Record, model: Option<&str>) -> String {
     if !record.assumptions.is_empty() {
         table.add_row(["assumes", &record.assumptions.join("\n")]);
     }
-    table.add_row(["estimate", &show(record.estimate)]);
+    match record.cannot_tell {
+        Some(reason) => {
+            table.add_row(["cannot tell", reason]);
+            table.add_row(["last guess", &show(record.estimate)]);
+        }
+        None => {
+            table.add_row(["estimate", &show(record.estimate)]);
+        }
+    }
     let error = record.standard_error.map_or_else(|| "none".into(), |e| significant(e, 3));
     table.add_row(["standard error", &error]);
     if let Some(interval) = record.interval {
         let ends = format!("{} to {}", show(interval.low), show(interval.high));
         table.add_row([&format!("{} {} interval", percent(interval.level), interval.kind), &ends]);
     }
-    if let Some(reason) = &record.interval_reason {
+    if let Some(reason) = record.interval_reason.as_ref().filter(|_| record.cannot_tell.is_none()) {
         table.add_row(["interval", reason]);
     }
     for finding in &record.diagnostics {

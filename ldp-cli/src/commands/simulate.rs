@@ -54,6 +54,8 @@ struct IntervalRecord {
     coverage: f64,
     /// The share of replications without an interval.
     missing: f64,
+    /// Coverage among those with one.
+    coverage_of_answered: Option<f64>,
     /// The share with an infinite end.
     infinite: f64,
     mean_finite_width: Option<f64>,
@@ -118,6 +120,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
                 kind: entry.kind,
                 coverage: share(entry.covered),
                 missing: share(entry.missing),
+                coverage_of_answered: entry.of_answered(summary.replications()),
                 infinite: share(entry.infinite),
                 mean_finite_width: (entry.width.count() > 0).then(|| entry.width.mean()),
             })
@@ -167,6 +170,9 @@ fn human(record: &Record) -> String {
     table.add_row(["variance", &significant(record.variance, 4), of]);
     for entry in &record.intervals {
         let mut remark = remark(record.level, entry.infinite, entry.missing);
+        if let Some(covered) = entry.coverage_of_answered.filter(|_| entry.missing > 0.0) {
+            remark += &format!("; coverage {} of the {} with one", percent(covered), percent(1.0 - entry.missing));
+        }
         if let Some(width) = entry.mean_finite_width {
             remark += &format!("; mean finite width {}", significant(width, 4));
         }

@@ -164,8 +164,8 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
     },
     Entry {
         name: "efficient",
-        summary: "the parameter of any model: one bit finds the place, the rest answer the best mechanism there; efficient at \
-                  every epsilon",
+        summary: "the parameter of any model: one bit finds the place, a second question looks farther where that is not \
+                  enough, the rest answer the best mechanism there; efficient at every epsilon",
         keys: &[
             Key::of_data(
                 "start",

@@ -74,7 +74,7 @@ fn check(data: &OnData, estimate: &dyn Inference, place: &str) -> u64 {
         assert!(low <= value && value <= high, "{value} in {place}");
     }
     let mut intervals = 0;
-    for kind in [IntervalKind::Exact, IntervalKind::Wald, IntervalKind::SelfNormalised] {
+    for kind in IntervalKind::ALL {
         for level in LEVELS {
             let Ok(interval) = data.interval(estimate, kind, level) else { continue };
             let shown = || format!("{value} in {interval:?} of {place}");

@@ -272,7 +272,11 @@ pub fn check_inference<E: Inference>(estimate: &E) -> Result<(), Violation> {
     let error = estimate.standard_error();
     ensure(error.is_none_or(|error| error.is_finite() && error >= 0.0), LAW, || format!("standard error {error:?}"))?;
     let kinds = E::interval_kinds();
-    for kind in [IntervalKind::Exact, IntervalKind::Wald, IntervalKind::SelfNormalised] {
+    let silent = kinds.iter().all(|&kind| estimate.interval(kind, 0.95).is_err()) && error.is_none();
+    ensure(silent || estimate.cannot_tell().is_none(), LAW, || {
+        format!("standard error {error:?} or an interval, but the answers cannot tell")
+    })?;
+    for kind in IntervalKind::ALL {
         for level in [1e-9, 0.5, 0.95, 1.0 - 1e-9] {
             let Ok(interval) = estimate.interval(kind, level) else {
                 continue;

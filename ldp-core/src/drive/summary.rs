@@ -72,6 +72,15 @@ pub struct Coverage {
     pub width: Moments,
 }
 
+impl Coverage {
+    /// The share that covers of those that have an interval, of so many replications; `None` where none has.
+    #[must_use]
+    pub fn of_answered(&self, replications: u64) -> Option<f64> {
+        let answered = replications.saturating_sub(self.missing);
+        (answered > 0).then(|| self.covered as f64 / answered as f64)
+    }
+}
+
 /// The errors of an estimator over replications, against a known truth.
 ///
 /// ```
@@ -269,6 +278,7 @@ mod tests {
         let [exact, wald] = summary.coverage() else { panic!("two kinds") };
         assert_eq!((exact.kind, exact.covered, exact.missing, exact.infinite), (IntervalKind::Exact, 3, 0, 1));
         assert_eq!((wald.kind, wald.covered, wald.missing, wald.infinite), (IntervalKind::Wald, 0, 5, 0));
+        assert_eq!((exact.of_answered(5), wald.of_answered(5)), (Some(0.6), None));
         assert_eq!((exact.width.count(), exact.width.mean(), wald.width.count()), (4, 3.375, 0));
         assert_eq!((summary.notes(), summary.replications(), summary.mse()), (2, 5, 1.0));
     }
