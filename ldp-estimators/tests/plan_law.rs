@@ -1,7 +1,7 @@
 //! Laws of plans, at settings that nobody chose: what is harder never costs fewer users, and no mean in the prior interval is
 //! worse than what is promised.
 //!
-//! A seeded sample by default, thousands with `LDP_FULL=1`, and a row per case with `--nocapture`.
+//! A seeded sample by default, hundreds with `LDP_FULL=1`, and a row per case with `--nocapture`.
 
 use ldp_core::drive::exact::{Countable, Exact, Risk};
 use ldp_core::model::Gaussian;
@@ -79,7 +79,7 @@ impl Asked {
 fn what_is_harder_costs_no_fewer_users() {
     let mut rng = stream(40, Purpose::Data, 0, 0);
     let (mut broken, mut dearer) = (Vec::new(), 0);
-    for number in 0..cases(30, 2000) {
+    for number in 0..cases(30, 400) {
         let asked = Asked::random(&mut rng);
         let easy = asked.users();
         let (way, by) = (number % 5, log(&mut rng, 1.005, 4.0));
@@ -142,7 +142,7 @@ fn exact(asked: &Asked, plan: &Plan, theta: f64) -> Outlook {
 #[test]
 fn no_mean_is_worse_than_the_promise() {
     let mut rng = stream(41, Purpose::Data, 0, 0);
-    for _ in 0..cases(8, 300) {
+    for _ in 0..cases(8, 80) {
         let asked = Asked { epsilon: log(&mut rng, 0.7, 4.0), ..Asked::random(&mut rng) };
         let Ok(plan) = asked.request().for_half_width(asked.half_width) else { continue };
         let promised = plan.outlook;
@@ -157,7 +157,7 @@ fn no_mean_is_worse_than_the_promise() {
         );
         assert!((half(&at_worst) / half(&promised) - 1.0).abs() < 0.02, "{at_worst:?} {promised:?} {what}");
         assert!((at_worst.mse / promised.mse).sqrt().max(0.5) < 1.02, "{at_worst:?} {promised:?} {what}");
-        for place in 0..cases(4, 40) {
+        for place in 0..cases(4, 20) {
             let theta = match place {
                 0 => asked.low,
                 1 => asked.high,
