@@ -1,5 +1,6 @@
 //! Files that flags ask for: never lost to a second run, and written as a whole or not at all.
 
+use crate::bounded;
 use crate::exit::OutputError;
 use crate::plot::{self, PngError};
 use anyhow::Context;
@@ -92,7 +93,7 @@ impl Output {
 pub fn check_same(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let same = match fs::symlink_metadata(path) {
         Err(_) => true,
-        Ok(_) => fs::read(path).is_ok_and(|known| known.is_empty() || known == content),
+        Ok(_) => bounded::holds(path, b"") || bounded::holds(path, content),
     };
     anyhow::ensure!(same, "the file is there already and holds something else; take another name, or --overwrite");
     Ok(())

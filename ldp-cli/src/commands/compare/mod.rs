@@ -7,6 +7,7 @@ mod foresee;
 mod measure;
 mod picture;
 mod show;
+mod squares;
 mod work;
 
 use super::{pool, warn};
