@@ -336,7 +336,7 @@ fn a_file_of_someone_else_in_a_finished_folder_is_left_alone() {
     }
     // Also while the study is not finished.
     let (journal, begun_in) = (begun(&out, 2), folder.path("begun"));
-    for name in ["data.csv", "figure.png", "run.json"] {
+    for name in ["record.json", "data.csv", "figure.png", "run.json"] {
         fs::create_dir(&begun_in).unwrap();
         fs::write(begun_in.join("points.jsonl"), &journal).unwrap();
         fs::write(begun_in.join(name), "mine").unwrap();

@@ -144,7 +144,7 @@ pub fn carry_out(common: &Common, name: &str, mut study: Comparison, order: &Ord
         Found::Open(journal) => journal,
     };
     if !order.overwrite {
-        own::check(order.out, &Files::new())?;
+        own::check_begun(order.out)?;
     }
     let done: HashSet<u64> = journal.begin(&record)?.into_iter().collect();
     desk.take(journal, done.len(), jobs.len());

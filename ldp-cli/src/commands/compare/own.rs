@@ -28,9 +28,21 @@ pub fn check(out: &Path, coming: &Files) -> anyhow::Result<()> {
         let known = all(&mut record)?;
         foreign.retain(|name| changed(&known, name));
     }
-    if there(&RUN) && !is_run(&out.join(RUN)) {
-        foreign.push(RUN);
-    }
+    refuse(out, &foreign)
+}
+
+/// The same before a run is begun, of which nothing is known yet but that it will be told how it went.
+pub fn check_begun(out: &Path) -> anyhow::Result<()> {
+    let there = |name: &str| fs::symlink_metadata(out.join(name)).is_ok();
+    let no_record = there(FILES[0]) && Record::read(out).is_err();
+    let no_run = there(RUN) && !is_run(&out.join(RUN));
+    let foreign: Vec<&str> =
+        [(no_record, FILES[0]), (no_run, RUN)].iter().filter(|(no, _)| *no).map(|file| file.1).collect();
+    refuse(out, &foreign)?;
+    check(out, &Files::new())
+}
+
+fn refuse(out: &Path, foreign: &[&str]) -> anyhow::Result<()> {
     anyhow::ensure!(
         foreign.is_empty(),
         "--out {}: {} is not what the program wrote there; take another folder, or --overwrite",
