@@ -8,6 +8,7 @@
 
 mod args;
 mod bootstrap;
+mod bounded;
 mod commands;
 mod exit;
 mod input;

@@ -1,5 +1,6 @@
 //! Files that flags ask for: never lost to a second run, and written as a whole or not at all.
 
+use crate::bounded;
 use crate::exit::OutputError;
 use crate::plot::{self, PngError};
 use anyhow::Context;
@@ -77,10 +78,16 @@ impl Output {
         if let Some(mut stream) = self.stream.as_ref() {
             return stream.write_all(content).map_err(OutputError).with_context(place);
         }
-        if !self.overwrite {
-            check_same(&self.path, content).with_context(place)?;
-        }
+        self.check(content)?;
         write_whole(&self.path, |out| out.write_all(content)).map_err(OutputError).with_context(place)
+    }
+
+    /// Refuses to replace what holds something else.
+    fn check(&self, content: &[u8]) -> anyhow::Result<()> {
+        if self.overwrite || self.stream.is_some() {
+            return Ok(());
+        }
+        check_same(&self.path, content).with_context(|| self.place())
     }
 
     fn place(&self) -> String {
@@ -88,11 +95,37 @@ impl Output {
     }
 }
 
+/// Fills the files of several flags, all of them or, where one would be lost that holds something else, none.
+pub fn write_all(files: Vec<(Output, String)>) -> anyhow::Result<()> {
+    files.iter().try_for_each(|(output, text)| output.check(text.as_bytes()))?;
+    files.into_iter().try_for_each(|(output, text)| output.bytes(text.as_bytes()))
+}
+
+/// Two flags of one command must name two files: of one of them the other would be all that remains.
+pub fn check_apart(files: &[(&str, Option<&Path>)]) -> anyhow::Result<()> {
+    let named = || files.iter().filter_map(|&(flag, path)| path.filter(|path| !special(path)).map(|path| (flag, path)));
+    for (number, (flag, path)) in named().enumerate() {
+        if let Some((other, same)) = named().take(number).find(|(_, other)| settled(other) == settled(path)) {
+            anyhow::bail!("{other} {} and {flag} {} are one file; give each its own", same.display(), path.display());
+        }
+    }
+    Ok(())
+}
+
+/// Where a file is or will be, under one name.
+fn settled(path: &Path) -> PathBuf {
+    let path = target(path);
+    match (fs::canonicalize(parent(&path)), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
+}
+
 /// A file that is there already must hold the same, or nothing: then nothing is lost.
 pub fn check_same(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let same = match fs::symlink_metadata(path) {
         Err(_) => true,
-        Ok(_) => fs::read(path).is_ok_and(|known| known.is_empty() || known == content),
+        Ok(_) => bounded::holds(path, b"") || bounded::holds(path, content),
     };
     anyhow::ensure!(same, "the file is there already and holds something else; take another name, or --overwrite");
     Ok(())
@@ -198,6 +231,31 @@ mod tests {
             fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn two_flags_are_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let within = |name: &str| folder.path().join(name);
+        let check =
+            |a: &str, b: &str| check_apart(&[("--a", Some(&within(a))), ("--none", None), ("--b", Some(&within(b)))]);
+        check("x", "y").unwrap();
+        fs::create_dir(within("sub")).unwrap();
+        check("x", "sub/x").unwrap();
+        for (a, b) in [("x", "x"), ("x", "./x"), ("sub/../x", "x"), ("sub/./x", "sub/x")] {
+            let said = check(a, b).unwrap_err().to_string();
+            assert!(said.starts_with("--a ") && said.contains(" and --b ") && said.contains("one file"), "{said}");
+        }
+        #[cfg(unix)]
+        {
+            fs::write(within("x"), "").unwrap();
+            std::os::unix::fs::symlink(within("x"), within("link")).unwrap();
+            std::os::unix::fs::symlink(within("sub"), within("other")).unwrap();
+            assert!(check("link", "x").is_err() && check("other/new", "sub/new").is_err());
+            let null = Path::new("/dev/null");
+            check_apart(&[("--a", Some(null)), ("--b", Some(null))]).unwrap();
+        }
+        assert_eq!(settled(Path::new("x")), settled(Path::new("./x")));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a comparison found, as it is kept: `record.json`. docs/record.md describes it.
 
+use crate::bounded;
 use crate::study::{Comparison, Fidelity, Identity, Value, hash};
 use anyhow::Context;
 use ldp_core::IntervalKind;
@@ -7,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -15,6 +15,8 @@ use std::str::FromStr;
 pub const SCHEMA: u32 = 2;
 /// The one before, which had no digest and is still read.
 const BARE: u32 = 1;
+/// The most bytes of a record: 5 kB for each of the most points that a study can have.
+pub const MOST_BYTES: u64 = 1 << 29;
 /// The command that records are of.
 pub const COMMAND: &str = "compare";
 
@@ -210,9 +212,14 @@ impl Record {
 
     /// Reads a file, or the one of that name in a folder.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let file = if path.is_dir() { path.join("record.json") } else { path.to_owned() };
-        let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
-        Self::parse(&text).with_context(|| file.display().to_string())
+        let (file, text) = if path.is_dir() {
+            let file = path.join("record.json");
+            let text = bounded::text_of_file(&file, MOST_BYTES);
+            (file, text)
+        } else {
+            (path.to_owned(), bounded::text(path, MOST_BYTES))
+        };
+        text.and_then(|text| Self::parse(&text)).with_context(|| file.display().to_string())
     }
 
     fn parse(text: &str) -> anyhow::Result<Self> {

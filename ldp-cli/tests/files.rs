@@ -151,3 +151,24 @@ fn exit_codes_are_those_of_the_table() {
     sweep.runs().failed_with(1).saying("cannot write the output");
     estimate().on(&data).under("TMPDIR", folder.path("gone")).runs().failed_with(1);
 }
+
+#[test]
+fn two_flags_must_name_two_files() {
+    let folder = Folder::new();
+    let both = |first: &str, second: &str| {
+        ldp("optimal --epsilon 3 --export").on(folder.path(first)).on("--certificate").on(folder.path(second))
+    };
+    for (first, second) in [("both", "both"), ("both", "./both"), ("../both", "x/../../both")] {
+        fs::create_dir_all(folder.path("x")).unwrap();
+        for overwrite in ["", "--overwrite"] {
+            both(first, second).with(overwrite).must_be_refused().saying("--export").saying("--certificate");
+        }
+        assert_eq!(names(&folder), ["x"], "{first} {second}");
+    }
+    // All or nothing also where they are two, and one of them is there already.
+    both("export", "certificate").succeeds();
+    fs::remove_file(folder.path("export")).unwrap();
+    let other = ldp("optimal --epsilon 2 --export").on(folder.path("export")).on("--certificate");
+    other.on(folder.path("certificate")).runs().failed_with(2).saying("--certificate").saying("--overwrite");
+    assert_eq!(names(&folder), ["certificate", "x"]);
+}

@@ -316,3 +316,36 @@ fn values_near_the_end_of_double_precision_are_drawn() {
     run(&study, &out).must_be_refused().saying("overflow double precision").saying("line 8: 'two' at users 100");
     assert!(!out.exists());
 }
+
+#[test]
+fn a_file_of_someone_else_in_a_finished_folder_is_left_alone() {
+    let folder = Folder::new();
+    let (study, out) = (folder.file("study.toml", STUDY), folder.path("out"));
+    run(&study, &out).succeeds();
+    let other = folder.file("other.toml", STUDY.replace("\"Kept\"", "\"Another title\""));
+    let from = || ldp("compare --from").on(&out).on("--out").on(&out);
+    for name in ["data.csv", "figure.svg", "figure.png", "report.html"] {
+        let ours = fs::read(out.join(name)).unwrap();
+        fs::write(out.join(name), "mine").unwrap();
+        for call in [run(&study, &out), run(&other, &out), from()] {
+            call.must_be_refused().saying(name).saying("not what the program wrote").saying("--overwrite");
+            assert_eq!(fs::read_to_string(out.join(name)).unwrap(), "mine");
+        }
+        run(&study, &out).with("--overwrite").succeeds();
+        assert!(fs::read(out.join(name)).unwrap() == ours, "{name}");
+    }
+    // Also while the study is not finished.
+    let (journal, begun_in) = (begun(&out, 2), folder.path("begun"));
+    for name in ["record.json", "data.csv", "figure.png", "run.json"] {
+        fs::create_dir(&begun_in).unwrap();
+        fs::write(begun_in.join("points.jsonl"), &journal).unwrap();
+        fs::write(begun_in.join(name), "mine").unwrap();
+        run(&study, &begun_in).must_be_refused().saying(name).saying("--overwrite");
+        assert_eq!(fs::read_to_string(begun_in.join(name)).unwrap(), "mine");
+        fs::remove_dir_all(&begun_in).unwrap();
+    }
+    // What the program wrote is replaced, whatever it looks like now, and one that is missing is written again.
+    fs::remove_file(out.join("figure.svg")).unwrap();
+    run(&other, &out).succeeds();
+    assert!(fs::read_to_string(out.join("figure.svg")).unwrap().contains("Another title"));
+}

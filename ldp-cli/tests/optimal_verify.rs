@@ -121,6 +121,16 @@ fn a_changed_part_is_named() {
             "certificate.mechanism.partition.cuts.cuts[0] is not a number",
         ),
         ("/certificate/mechanism/partition", json!({"threshold": -20.0}), "partition"),
+        // Its million cells are not looked at.
+        (
+            "/certificate/mechanism",
+            json!({
+                "wire": 1,
+                "partition": {"periodic": {"origin": 0, "width": 1e-9, "cells": 1_000_000}},
+                "kernel": {"response": {"reports": 1_000_000, "lie": "1000"}},
+            }),
+            "a periodic partition in a certificate",
+        ),
         ("/certificate/beta", json!([]), "certificate.beta is not an object"),
         ("/certificate/beta", Value::Null, "certificate.beta is missing"),
         ("/certificate/beta/values/3", json!([0]), "certificate.beta.values[3] is not a number"),

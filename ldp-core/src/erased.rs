@@ -3,7 +3,7 @@
 //! Erasure happens once per protocol and batch of replications, never per report: inside, everything is generic.
 
 use crate::drive::exact::{Atoms, Countable, Errors, Evaluation, Exact, Summed, Wanted, evaluate};
-use crate::drive::{Audit, Order, Replay, RowNoise, RowStore, Rows, Users, Vectors};
+use crate::drive::{Audit, Order, Replay, RowNoise, RowStore, Rows, Users, Vectors, check_vectors};
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
 use crate::inference::{Inference, IntervalKind};
@@ -268,7 +268,7 @@ pub fn erase_vectors<E>(estimator: E, dimension: usize) -> Box<dyn AnyEstimator>
 where
     E: Wired<Question: Mechanism<Input = [f64]>>,
 {
-    let users = apart(move |estimator: &E, setting, replications, visit| {
+    let replicate = apart(move |estimator: &E, setting, replications, visit| {
         let &Setting { model, theta, users, seed, .. } = setting;
         let mut population = Vectors::new(model, &vec![theta; dimension], users, seed)?;
         for replication in replications {
@@ -276,6 +276,10 @@ where
             visit(&run(estimator, users, &mut population)?);
         }
         Ok(())
+    });
+    let users: Prepare<E> = Box::new(move |estimator, setting| {
+        check_vectors(dimension, setting.users)?;
+        replicate(estimator, setting)
     });
     Box::new(Erased { estimator, users, tally: None, summed: None, collect: None })
 }

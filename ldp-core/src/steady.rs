@@ -6,7 +6,9 @@
 //! Additions, multiplications and comparisons take the same time on the processors of today.
 //!
 //! A compiler turns a mask back into a branch where it thinks that faster, as it did in a loop around an answer: hence
-//! [`mask`] hides from it where a mask comes from, and every choice that depends on a private value goes through it.
+//! [`mask`] hides from it where a mask comes from, and every choice between numbers that depends on a private value goes
+//! through it. A comparison that is the report of one bit, or is added to a report, is used as the number it is: there is nothing
+//! to choose. That no compiler makes a branch of that either is measured, by the timing of `benches`.
 //!
 //! ```
 //! use ldp_core::steady::{Divisor, choose};

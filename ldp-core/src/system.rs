@@ -11,10 +11,11 @@ use std::fmt;
 
 /// The generator for real data: ChaCha12 with a key from the operating system, wiped when it is dropped.
 ///
-/// Whoever knows the seed of the noise knows the value behind it. So whatever takes a real value ([`wire::answer`],
+/// Whoever knows the seed of the noise knows the value behind it. So the entries for real values ([`wire::answer`],
 /// [`wire::answer_typed`], [`Mechanism::privatize_all`], [`drive::privatize_slice`], [`Pack::privatize_packed`],
-/// [`Packer::new`], [`RowNoise::System`]) takes this type, which nobody can seed, copy or print. Simulations have entries of
-/// their own that take any generator: they begin with `simulate`.
+/// [`Packer::new`], [`RowNoise::System`]) take this type, which nobody can seed, copy or print. Simulations have entries of
+/// their own that take any generator: they begin with `simulate`. What both are made of, [`Mechanism::privatize`] and
+/// [`Pack::pack_block`], takes any generator as well: whoever calls it with a real value has to bring this one.
 ///
 /// ```
 /// use ldp_core::{Epsilon, SystemRng, wire};
@@ -26,6 +27,8 @@ use std::fmt;
 ///
 /// [`wire::answer`]: crate::wire::answer
 /// [`wire::answer_typed`]: crate::wire::answer_typed
+/// [`Mechanism::privatize`]: crate::Mechanism::privatize
+/// [`Pack::pack_block`]: crate::Pack::pack_block
 /// [`Mechanism::privatize_all`]: crate::Mechanism::privatize_all
 /// [`drive::privatize_slice`]: crate::drive::privatize_slice
 /// [`Pack::privatize_packed`]: crate::Pack::privatize_packed

@@ -1,7 +1,7 @@
 //! The mean direction of a vector whose coordinates come from any family.
 
 use ldp_core::error::require;
-use ldp_core::model::{Cdf, Score, Support};
+use ldp_core::model::{Cdf, Score, Support, Symmetry};
 use ldp_core::{Error, Result};
 use std::f64::consts::PI;
 
@@ -31,57 +31,89 @@ pub fn mean_direction<M: Cdf + Score + ?Sized>(model: &M, theta: f64, dimension:
     if dimension == 0 {
         return Err(Error::TooFew { name: "dimension", least: 1, value: 0 });
     }
-    let nodes = nodes(model, theta)?;
+    let Nodes { values, fine, reach } = Nodes::new(model, theta)?;
+    if values.iter().all(|&(x, _)| model.ln_density(theta, x) == model.ln_density(theta, -x)) {
+        return Ok(0.0);
+    }
     if dimension == 1 {
         return Ok(1.0 - 2.0 * model.cdf(theta, 0.0));
     }
-    let size = [0.05, 0.95].map(|p| model.quantile(theta, p).abs()).into_iter().fold(f64::MIN_POSITIVE, f64::max);
     // In the logarithm of t the integrand is analytic in a strip and falls off exponentially: the trapezoidal sum is right
     // to rounding.
     const STEP: f64 = 0.1;
-    let term = |i: i32| {
-        let t = (STEP * f64::from(i)).exp();
+    let term = |i: u64| {
+        let t = MOST_SHARP / fine * (-STEP * i as f64).exp();
         let (mut mean, mut mass) = (0.0, 0.0);
-        for &(x, weight) in &nodes {
-            let along = t * (x / size);
+        for &(x, weight) in &values {
+            let along = (t * x).clamp(-FAR, FAR);
             let part = weight * (-along * along).exp();
             mean += part * along;
             mass += part;
         }
         mean * mass.powf((dimension - 1) as f64)
     };
-    let sum: f64 = (-320..=320).map(term).sum();
+    let decades = MOST_SHARP.ln() + reach.ln() - fine.ln();
+    let sum: f64 = (0..=(decades / STEP) as u64 + 1).map(term).sum();
     Ok((2.0 / PI.sqrt() * STEP * sum).clamp(-1.0, 1.0))
 }
 
-/// Places of a value, and the probability that each stands for.
-fn nodes<M: Cdf + Score + ?Sized>(model: &M, theta: f64) -> Result<Vec<(f64, f64)>> {
-    let Support::Interval { low, high, kinks } = model.support(theta) else {
-        return Err(Error::Unsupported { what: "the mean direction", needs: "values with a density" });
-    };
-    let quantile = |p: f64| model.quantile(theta, p);
-    let (least, most) = (quantile(1e-14).max(low), quantile(1.0 - 1e-13).min(high));
-    let spread = quantile(0.75) - quantile(0.25);
-    let tails = (1..14).flat_map(|k| [10f64.powi(-k), 1.0 - 10f64.powi(-k)]).map(quantile);
-    let middle = (2..19).map(|k| quantile(f64::from(k) / 20.0));
-    // Where a vector is short its direction changes fast.
-    let centre = (0..12).flat_map(|k| [-1.0, 1.0].map(|sign| sign * spread * 10f64.powi(-k)));
-    let mut breaks: Vec<f64> = tails.chain(middle).chain(centre).chain(kinks).chain([0.0]).collect();
-    breaks.retain(|place| (least..most).contains(place));
-    breaks.extend([least, most]);
-    breaks.sort_by(f64::total_cmp);
-    let rule = legendre();
-    let mut nodes = Vec::with_capacity(NODES * breaks.len());
-    for ends in breaks.windows(2) {
-        let (middle, half) = (0.5 * (ends[0] + ends[1]), 0.5 * (ends[1] - ends[0]));
-        nodes.extend(rule.map(|(place, weight)| {
-            let x = middle + half * place;
-            (x, half * weight * model.ln_density(theta, x).exp())
-        }));
+/// The largest t, in units of the finest scale of the law: beyond it is less than 1e-12 of the integral.
+const MOST_SHARP: f64 = 1e8;
+
+/// How far out, in units of where most values are, a value may be on either side of zero for all that its direction tells.
+const MOST_SPREAD: f64 = 1e12;
+
+/// A number whose square is one.
+const FAR: f64 = 1e150;
+
+/// Values, and the probability that each stands for.
+struct Nodes {
+    values: Vec<(f64, f64)>,
+    /// The smallest scale on which the density changes.
+    fine: f64,
+    /// What lies farther out tells nothing.
+    reach: f64,
+}
+
+impl Nodes {
+    /// Of a family of locations the nodes are those at zero, moved: far from zero values and densities lose their digits.
+    fn new<M: Cdf + Score + ?Sized>(model: &M, theta: f64) -> Result<Self> {
+        let (home, shift) = if model.symmetry() == Symmetry::Location { (0.0, theta) } else { (theta, 0.0) };
+        let Support::Interval { low, high, kinks } = model.support(home) else {
+            return Err(Error::Unsupported { what: "the mean direction", needs: "values with a density" });
+        };
+        let quantile = |p: f64| model.quantile(home, p);
+        let spread = quantile(0.75) - quantile(0.25);
+        let fine = spread.min(model.information(home).sqrt().recip());
+        let reach = MOST_SPREAD * (spread + shift.abs());
+        require(reach < FAR, "the spread of values, or theta,", "below 1e138", reach / MOST_SPREAD)?;
+        let (least, most) = (quantile(1e-14).max(low).max(-reach), quantile(1.0 - 1e-13).min(high).min(reach));
+        let tails = (1..14).flat_map(|k| [10f64.powi(-k), 1.0 - 10f64.powi(-k)]).map(quantile);
+        let middle = (2..19).map(|k| quantile(f64::from(k) / 20.0));
+        // Where the law has its centre, in steps that also follow a heavy tail; and where a vector is short, so that its
+        // direction changes fast.
+        let widths = || (-20..).map(|k| fine * 4f64.powi(k)).take_while(|&width| width < 2.0 * reach);
+        let around = |centre: f64| widths().flat_map(move |width| [centre - width, centre + width]);
+        let mut breaks: Vec<f64> = tails.chain(middle).chain(around(0.0)).chain(around(-shift)).collect();
+        breaks.extend(kinks.into_iter().chain([0.0, -shift]));
+        breaks.retain(|place| (least..most).contains(place));
+        breaks.extend([least, most]);
+        breaks.sort_by(f64::total_cmp);
+        breaks.dedup();
+        let rule = legendre();
+        let mut values = Vec::with_capacity(NODES * breaks.len());
+        for ends in breaks.windows(2) {
+            let (middle, half) = (0.5 * (ends[0] + ends[1]), 0.5 * (ends[1] - ends[0]));
+            values.extend(rule.map(|(place, weight)| {
+                let z = middle + half * place;
+                (shift + z, half * weight * model.ln_density(home, z).exp())
+            }));
+        }
+        let outside = model.cdf(home, least) + model.mass(home, most, f64::INFINITY);
+        let mass: f64 = values.iter().map(|node| node.1).sum::<f64>() + outside;
+        require((mass - 1.0).abs() < 1e-9, "the integral of the density", "1, to nine digits", mass)?;
+        Ok(Self { values, fine, reach })
     }
-    let mass: f64 = nodes.iter().map(|node| node.1).sum();
-    require((mass - 1.0).abs() < 1e-9, "the integral of the density", "1, to nine digits", mass)?;
-    Ok(nodes)
 }
 
 /// Gauss and Legendre's rule on [-1, 1]: the roots of the polynomial by Newton's method.
@@ -151,7 +183,9 @@ mod tests {
     fn of_other_families_it_is_the_mean_of_directions() {
         let (laplace, logistic) = (Laplace::new(2.0).unwrap(), Logistic::new(1.0).unwrap());
         let (student, heavy) = (StudentT::new(3.0, 1.0).unwrap(), StudentT::new(0.7, 1.0).unwrap());
-        let cases: [(&dyn ldp_core::model::AnyModel, f64, usize); 6] = [
+        let heaviest = StudentT::new(0.15, 1.0).unwrap();
+        let cases: [(&dyn ldp_core::model::AnyModel, f64, usize); 7] = [
+            (&heaviest, 50.0, 3),
             (&laplace, 0.7, 3),
             (&logistic, -2.0, 2),
             (&student, 1.0, 5),
@@ -172,6 +206,22 @@ mod tests {
             assert!((found - mean).abs() < 5.0 * error, "{theta} {dimension}: {found} {mean} ± {error}");
             assert!((theta - mean).abs() > 5.0 * error);
         }
+    }
+
+    /// Far from zero every direction is that of the mean; at the centre of a symmetric law there is none.
+    #[test]
+    fn far_from_zero_and_at_it() {
+        for theta in [1e4, 1e9, -1e12, 1e100] {
+            let found = mean_direction(&Gaussian::new(1.0).unwrap(), theta, 3).unwrap();
+            assert!((found - theta.signum() / 3f64.sqrt()).abs() < 1e-8, "{theta:e}: {found}");
+        }
+        for degrees in [0.1, 0.2, 0.7, 3.0] {
+            let model = StudentT::new(degrees, 2.0).unwrap();
+            for dimension in [1, 2, 5] {
+                assert_eq!(mean_direction(&model, 0.0, dimension).unwrap(), 0.0);
+            }
+        }
+        assert_eq!(mean_direction(&GaussianScale, 2.0, 4).unwrap(), 0.0);
     }
 
     #[test]

@@ -185,6 +185,9 @@ fn upper_tail(d: f64, y: f64, square: f64) -> f64 {
     0.5 * beta::regularized_at(0.5 * (d - 1.0), 0.5, y / sum, square / sum).0
 }
 
+/// The most coordinates of vectors that are sampled: half a dozen of them are held at once.
+const MOST_COORDINATES: u64 = 1 << 20;
+
 /// A lower confidence limit of the information about the mean of $N(\theta, \sigma^2 I_d)$ along a direction, at any θ,
 /// for any mechanism on vectors: [`black_box_with`] on the component of the report in that direction.
 ///
@@ -213,6 +216,10 @@ where
     Q: Mechanism<Input = [f64], Report = Vec<f64>>,
 {
     check_sigma(sigma)?;
+    if theta.len() as u64 > MOST_COORDINATES {
+        let (name, value) = ("dimension of sampled vectors", theta.len() as u64);
+        return Err(Error::TooMany { name, most: MOST_COORDINATES, value });
+    }
     if direction.len() != theta.len() {
         let (expected, found) = (theta.len(), direction.len());
         return Err(Error::Length { what: "coordinates of the direction", expected, found });

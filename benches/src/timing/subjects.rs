@@ -2,13 +2,16 @@
 
 use super::Seen;
 use ldp_core::wide::cycles;
-use ldp_core::{Cuts, Dense, Epsilon, FiniteChannel, Kernel, Mechanism, Partition, Result, wire};
+use ldp_core::{
+    Cuts, Dense, Either, Epsilon, FiniteChannel, Kernel, Mechanism, Mixed, Partition, Result, SystemRng, wire,
+};
 use ldp_mechanisms::{
-    CategorySet, Duchi, DuchiLinf, IntervalResponse, RandomizedResponse, Range, Residue, Sign, SubsetSelection,
-    UnaryEncoding,
+    CategorySet, CoordinateSign, Duchi, DuchiLinf, IntervalResponse, RandomizedResponse, Range, Residue, Sign, Squared,
+    SubsetSelection, UnaryEncoding,
 };
 use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
 use rand::{Rng, RngExt, SeedableRng, TryRng};
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Instant;
@@ -34,6 +37,9 @@ pub trait Answers {
 
 /// Values in other cells, near and at the ends: time must not grow with them.
 const VALUES: [f64; 4] = [-0.3, 0.6, 1e300, -7.25e17];
+
+/// Vectors in the middle, in corners and with coordinates of all sizes.
+const VECTORS: [[f64; 4]; 4] = [[0.0; 4], [1.0; 4], [-1.0; 4], [-0.3, 1e-300, 0.9, 1e300]];
 
 /// Words drawn beforehand, so that making them is not timed.
 struct Drawn {
@@ -86,25 +92,33 @@ pub fn subjects(epsilon: Epsilon) -> Result<Vec<Subject>> {
     let dense = FiniteChannel::new(residues, Kernel::Dense(dense(epsilon)?))?;
     let categories = [0.0, 3.0, 6.0, 7.0];
     let range = Range::new(-1.0, 1.0)?;
+    let (sign, residue) = (Sign::new(epsilon, 0.0)?, Residue::new(epsilon, 0.0, 0.5, 4)?);
     Ok(vec![
-        on_values("sign", Sign::new(epsilon, 0.0)?, VALUES),
+        on_values("sign", sign, VALUES),
         on_values("threshold channel", threshold.clone(), VALUES),
         on_values("interval, 3 reports", IntervalResponse::new(epsilon, vec![-0.48, 0.48])?, VALUES),
         on_values("interval, 301 reports", IntervalResponse::new(epsilon, many)?, VALUES),
         on_values("union of intervals", union, VALUES),
         on_values("300 stripes, 4 reports", stripes, VALUES),
-        on_values("residue, 4 cells", Residue::new(epsilon, 0.0, 0.5, 4)?, VALUES),
+        on_values("residue, 4 cells", residue.clone(), VALUES),
         on_values("residue, 5 cells", periodic(5)?, VALUES),
         on_values("dense, 4 x 4", dense.clone(), VALUES),
         on_values("randomised response, 8", RandomizedResponse::new(epsilon, 8)?, categories),
         on_values("duchi, one bit", Duchi::new(epsilon, range)?, [-1.0, -0.3, 1e-9, 1e300]),
+        on_values("duchi of the square", Squared::new(Duchi::new(epsilon, Range::new(0.0, 1.0)?)?), VALUES),
+        on_values("either, residue", Either::<_, Sign>::First(residue.clone()), VALUES),
+        on_values("either, sign", Either::<Residue, _>::Second(sign), VALUES),
+        on_kinds("mixed, residue", Mixed::First(residue.clone())),
+        on_kinds("mixed, sign", Mixed::Second(sign)),
         on_sets("unary, 8", UnaryEncoding::new(epsilon, 8)?, categories),
         on_sets("subset selection, 8", SubsetSelection::new(epsilon, 8)?, categories),
+        on_coordinate("coordinate sign, 2 of 4", CoordinateSign::new(1, sign)),
         on_vectors("duchi-linf, 3", DuchiLinf::new(epsilon, 3, 1.0)?),
         on_vectors("duchi-linf, 4", DuchiLinf::new(epsilon, 4, 1.0)?),
         on_wire("answer, threshold", &threshold, epsilon)?,
         on_wire("answer, residues", &periodic(4)?, epsilon)?,
         on_wire("answer, dense", &dense, epsilon)?,
+        on_type("typed answer, residue", &residue, epsilon)?,
     ])
 }
 
@@ -131,6 +145,18 @@ where
     subject(name, Vec::from(values), answer, |&report| report.into())
 }
 
+fn on_kinds(name: &'static str, question: Mixed<Residue, Sign>) -> Subject {
+    let answer = move |value: &f64, rng: &mut Drawn| question.privatize(value, rng);
+    subject(name, VALUES.into(), answer, |report| match report {
+        &Either::First(report) | &Either::Second(report) => report.into(),
+    })
+}
+
+fn on_coordinate(name: &'static str, question: CoordinateSign) -> Subject {
+    let answer = move |vector: &Vec<f64>, rng: &mut Drawn| question.privatize(vector, rng);
+    subject(name, VECTORS.map(Vec::from).into(), answer, |&report| report.into())
+}
+
 fn on_sets<Q>(name: &'static str, question: Q, categories: [f64; 4]) -> Subject
 where
     Q: Mechanism<Input = f64, Report = CategorySet> + 'static,
@@ -140,15 +166,22 @@ where
 }
 
 fn on_vectors(name: &'static str, question: DuchiLinf) -> Subject {
-    let vectors = [[0.0; 4], [1.0; 4], [-1.0; 4], [-0.3, 1e-300, 0.9, 1e300]].map(Vec::from);
     let answer = move |vector: &Vec<f64>, rng: &mut Drawn| question.privatize(vector, rng);
     let signs = |report: &Vec<f64>| report.iter().fold(0, |bits, z| bits << 1 | u64::from(*z > 0.0));
-    subject(name, vectors.into(), answer, signs)
+    subject(name, VECTORS.map(Vec::from).into(), answer, signs)
 }
 
 fn on_wire(name: &'static str, question: &FiniteChannel, cap: Epsilon) -> Result<Subject> {
     let text = wire::write("question", question)?;
     let answer = move |value: &f64, rng: &mut Drawn| wire::simulate_answer(&text, *value, cap, rng);
+    Ok(subject(name, VALUES.into(), answer, |report| report.as_ref().map_or(u64::MAX, |&report| report.into())))
+}
+
+/// A client of a type of its own. It takes the generator for real data alone.
+fn on_type(name: &'static str, question: &Residue, cap: Epsilon) -> Result<Subject> {
+    let (text, rng) = (wire::publish_typed(question)?, RefCell::new(SystemRng::new()?));
+    let answer =
+        move |value: &f64, _: &mut Drawn| wire::answer_typed::<Residue>(&text, value, cap, &mut rng.borrow_mut());
     Ok(subject(name, VALUES.into(), answer, |report| report.as_ref().map_or(u64::MAX, |&report| report.into())))
 }
 

@@ -18,14 +18,17 @@ mod risk_sweep;
 mod setting;
 mod simulate;
 
-use crate::args::{Args, Command, Common};
+use crate::args::{Args, Command, Common, Optimal, Risk};
+use crate::output::check_apart;
 use crate::registry::{BuiltEstimator, BuiltModel};
 use ldp_core::IntervalKind;
 use ldp_core::erased::AnyEstimator;
 use std::io::Write;
+use std::path::Path;
 
 /// Runs what was typed.
 pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
+    check_apart(&outputs(&command))?;
     match command {
         Command::List { what } => list::run(&common, what),
         Command::Simulate(simulate) => simulate::run(&common, &simulate),
@@ -39,6 +42,17 @@ pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
         Command::Reproduce(reproduce) => reproduce::run(&common, &reproduce),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { out } => manual::man(&common, out.as_deref()),
+    }
+}
+
+/// The files that a command with several of them writes, by their flags.
+fn outputs(command: &Command) -> Vec<(&'static str, Option<&Path>)> {
+    match command {
+        Command::Risk(Risk { svg, atoms, .. }) => vec![("--svg", svg.as_deref()), ("--atoms", atoms.as_deref())],
+        Command::Optimal(Optimal { export, certificate, svg, .. }) => {
+            vec![("--export", export.as_deref()), ("--certificate", certificate.as_deref()), ("--svg", svg.as_deref())]
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::optimal_verify::{self, Certified};
 use super::{optimal_sweep, optimal_switches, pool};
 use crate::args::{Common, Optimal};
-use crate::output::{OBJECT, Output};
+use crate::output::{OBJECT, Output, write_all};
 use crate::progress::Clock;
 use crate::registry::{self, BuiltModel};
 use crate::report::{self, significant};
@@ -71,14 +71,15 @@ pub fn run(common: &Common, args: &Optimal) -> anyhow::Result<()> {
     let certificate = pool(common)?.install(|| certified(&built, theta, epsilon))?;
     let found = Found::new(&certificate, &built)?;
     let record = Record::new(&built, found, &certificate.mechanism, None);
+    let mut files = Vec::new();
     if let Some(export) = export {
-        let question = serde_json::to_string(&certificate.mechanism)?;
-        export.write(|out| writeln!(out, "{question}"))?;
+        files.push((export, serde_json::to_string(&certificate.mechanism)? + "\n"));
     }
     if let Some(written) = written {
-        let text = serde_json::to_string_pretty(&Certified { model: built.spec.clone(), certificate })?;
-        written.write(|out| writeln!(out, "{text}"))?;
+        let certified = Certified { model: built.spec.clone(), certificate };
+        files.push((written, serde_json::to_string_pretty(&certified)? + "\n"));
     }
+    write_all(files)?;
     report::record(common.format, &record, || human(&record))?;
     clock.tell();
     Ok(())
@@ -134,6 +135,9 @@ impl Record {
     }
 }
 
+/// What the digits of two cuts may lack of the distance between them.
+const APART: f64 = 1e-3;
+
 /// The record in words for people.
 pub fn human(record: &Record) -> String {
     let Found { theta, epsilon, information, upper_bound, relative_gap, nonprivate, one_bit, outputs, ref cuts } =
@@ -167,16 +171,38 @@ pub fn human(record: &Record) -> String {
     format!("{head}\n{table}\n{intervals}\n")
 }
 
-/// The ends of intervals: with a few digits, or all where a few do not tell neighbours apart.
+/// The ends of intervals: with a few digits, or with as many as tell how far neighbours are apart.
 fn ends(cuts: &[f64]) -> Vec<String> {
-    let mut few: Vec<String> = cuts.iter().map(|&cut| significant(cut, 7)).collect();
-    if few.windows(2).any(|pair| pair[0] == pair[1]) {
-        few = cuts.iter().map(ToString::to_string).collect();
-    }
-    [vec!["-inf".into()], few, vec!["inf".into()]].concat()
+    let told = |digits: usize| {
+        let texts: Vec<String> = cuts.iter().map(|&cut| significant(cut, digits)).collect();
+        let off = |i: usize| (texts[i].parse().unwrap_or(f64::NAN) - cuts[i]).abs();
+        let near = (1..cuts.len()).all(|i| off(i - 1) + off(i) <= APART * (cuts[i] - cuts[i - 1]));
+        near.then_some(texts)
+    };
+    let texts = (7..=17).find_map(told).unwrap_or_else(|| cuts.iter().map(ToString::to_string).collect());
+    [vec!["-inf".into()], texts, vec!["inf".into()]].concat()
 }
 
 /// A gap, in words for people.
 pub fn relative(gap: f64) -> String {
     format!("{gap:.1e} relative")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_cuts_are_told_apart() {
+        let middle = |cuts: &[f64]| ends(cuts)[1..=cuts.len()].to_vec();
+        assert_eq!(middle(&[-0.483_984_5, 0.483_984_5]), ["-0.4839845", "0.4839845"]);
+        assert_eq!(middle(&[1e10]), ["1.000000e10"]);
+        for cuts in
+            [[1e10 - 0.484, 1e10 + 0.484], [-1e10 - 0.484, -1e10], [1e-7, 1e-7 + 1e-15], [1.0, 1.0f64.next_up()]]
+        {
+            let shown: Vec<f64> = middle(&cuts).iter().map(|text| text.parse().unwrap()).collect();
+            let (apart, seen) = (cuts[1] - cuts[0], shown[1] - shown[0]);
+            assert!((seen / apart - 1.0).abs() < 2e-3, "{cuts:?}: {shown:?}");
+        }
+    }
 }

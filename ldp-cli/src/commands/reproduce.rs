@@ -3,13 +3,14 @@
 use super::compare::{Order, carry_out};
 use super::{growth, pool};
 use crate::args::{Common, Format, Reproduce};
+use crate::bounded;
 use crate::output::Folder;
+use crate::record::MOST_BYTES;
 use crate::report;
 use crate::study::{Bundled, Study};
 use anyhow::Context;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
@@ -81,7 +82,7 @@ pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
 fn check(out: &Path, name: &str) -> anyhow::Result<()> {
     let taken = FILES.iter().find(|file| out.join(file).exists());
     let same = || {
-        let text = fs::read_to_string(out.join(FILES[0])).ok()?;
+        let text = bounded::text_of_file(&out.join(FILES[0]), MOST_BYTES).ok()?;
         let record: Value = serde_json::from_str(&text).ok()?;
         Some(record["command"] == COMMAND && record["study"] == name && record["version"] == env!("CARGO_PKG_VERSION"))
     };

@@ -37,4 +37,4 @@ pub use summary::{Coverage, Moments, Summary};
 pub use table::CountTable;
 pub use tallies::{MOST_DRAWN, Tallies};
 pub use users::Users;
-pub use vectors::Vectors;
+pub use vectors::{Vectors, check_vectors};

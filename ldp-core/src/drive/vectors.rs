@@ -10,6 +10,12 @@ use crate::tally::Tally;
 /// Users whose vectors are drawn ahead.
 const CHUNK: u64 = 64;
 
+/// The most numbers that are drawn ahead: 128 MB a thread.
+const MOST_NUMBERS: u64 = 1 << 24;
+
+/// The most coordinates: a tally has 48 bytes for each.
+const MOST_COORDINATES: u64 = 1 << 20;
+
 /// The users of one replication, each with a vector of independent coordinates: coordinate j from the model at
 /// `theta[j]`. Every vector is drawn, every report privatised.
 ///
@@ -40,12 +46,29 @@ pub struct Vectors<'m, M: ?Sized> {
     column: Vec<f64>,
 }
 
+/// Refuses more coordinates than memory can hold in a simulation of so many users, of whom 64 are drawn at a time.
+///
+/// ```
+/// use ldp_core::drive::check_vectors;
+/// assert!(check_vectors(100_000, 1_000_000).is_ok());
+/// let error = check_vectors(10_000_000, 100).unwrap_err();
+/// assert!(error.to_string().ends_with("must be at most 262144, got 10000000"));
+/// ```
+pub fn check_vectors(dimension: usize, users: u64) -> Result<()> {
+    let (name, value) = ("dimension of simulated vectors, of which 64 users are drawn at a time,", dimension as u64);
+    let most = MOST_COORDINATES.min(MOST_NUMBERS / users.clamp(1, CHUNK));
+    match value {
+        0 => Err(Error::TooFew { name: "dimension", least: 1, value: 0 }),
+        value if value > most => Err(Error::TooMany { name, most, value }),
+        _ => Ok(()),
+    }
+}
+
 impl<'m, M: Draw + ?Sized> Vectors<'m, M> {
-    /// `users` users with as many coordinates as `theta` has, replication 0 of `seed`.
+    /// `users` users with as many coordinates as `theta` has, replication 0 of `seed`. [`check_vectors`] says how many that
+    /// may be.
     pub fn new(model: &'m M, theta: &[f64], users: u64, seed: u64) -> Result<Self> {
-        if theta.is_empty() {
-            return Err(Error::TooFew { name: "dimension", least: 1, value: 0 });
-        }
+        check_vectors(theta.len(), users)?;
         theta.iter().try_for_each(|&theta| model.check_theta(theta))?;
         let (data, noise) = (stream(seed, Purpose::Data, 0, 0), stream(seed, Purpose::Noise, 0, 0));
         let (buffer, column) = (Vec::new(), Vec::new());

@@ -1,11 +1,13 @@
 //! The proof that a mechanism is as informative as any, as a value that can be checked again.
 
 use super::beta::Beta;
+use super::between::between;
 use super::intervals;
 use super::proof::{proved, search};
 use super::response::Response;
 use crate::exact;
 use crate::home::Home;
+use crate::levels::Levels;
 use ldp_core::error::require;
 use ldp_core::model::{Cdf, Score, Support};
 use ldp_core::{Epsilon, Error, FiniteChannel, Kernel, Mechanism, Partition, Result};
@@ -22,6 +24,9 @@ const TOLERANCE: f64 = 1e-12;
 
 /// How far above the recomputed bound the one claimed may be, relatively.
 const ROUNDED_UP: f64 = 1e-11;
+
+/// A function is kept as the proof where it proves as much as what needs none, but for this part.
+const AS_GOOD: f64 = 1e-9;
 
 /// How far the level of a mechanism with weights of any kind may stay below the one claimed, relatively.
 const LEVEL: f64 = 1e-9;
@@ -59,7 +64,8 @@ pub struct Certificate {
     pub upper_bound: f64,
     /// The mechanism.
     pub mechanism: FiniteChannel,
-    /// The function of the score that proves the bound; without one the bound is that of the value itself.
+    /// The function of the score that proves the bound; without one the bound is the smaller of the information of the value
+    /// itself and the product of the ends between which the score of a report lies.
     // By name, so that what is missing is not taken for null.
     #[serde(deserialize_with = "Option::deserialize")]
     pub beta: Option<Beta>,
@@ -78,13 +84,22 @@ impl Certificate {
     /// - The information claimed is that of the mechanism, up to 1e-12 of it. Its reports are in the order of their scores, and
     ///   where values are whole numbers its cuts are.
     /// - $G(t) \le 0$ for the function β, at every t: see the [module](super).
-    /// - The bound claimed is $\int\beta p$, rounded upwards by at most 1e-11 of it, and not below the information.
+    /// - The bound claimed is $\int\beta p$, rounded upwards by at most 1e-11 of it, and not below the information. Without β it
+    ///   is the information of the value, or the product bc where that is smaller: the score of a report has mean zero and lies
+    ///   between −b and c, its smallest and largest value for any ε-private mechanism.
     ///
     /// Nothing of the search is used. What is trusted: the model's cdf, its derivative and its score (to 64 units in the
     /// last place), its symmetry, that between neighbouring points of a grid of about 200 the score is monotone, and this code.
     pub fn verify<M: Cdf + Score + ?Sized>(&self, model: &M) -> Result<Verified> {
         if self.version != CERTIFICATE_VERSION {
             return Err(Error::WireVersion { found: self.version, supported: CERTIFICATE_VERSION });
+        }
+        // Before any work: its cells may be a million, each of them a sum over periods. No search makes one.
+        if let Partition::Periodic { .. } = self.mechanism.partition() {
+            return Err(Error::Unsupported {
+                what: "a periodic partition in a certificate",
+                needs: "a threshold or cuts, as every mechanism on intervals of the score has",
+            });
         }
         let epsilon = self.recomputed_level()?;
         let home = Home::new(model, self.theta)?;
@@ -94,19 +109,30 @@ impl Certificate {
             return Err(Error::Changed { field, claimed: self.information, recomputed: information });
         }
         self.check_cells(model)?;
-        let bound = match &self.beta {
-            Some(beta) => upwards(home.information(proved(&home.levels()?, beta, self.epsilon)?)),
-            None => model.information(self.theta),
+        let (levels, itself) = (home.levels()?, model.information(self.theta));
+        let (bound, least) = match &self.beta {
+            Some(beta) => {
+                let bound = upwards(home.information(proved(&levels, beta, self.epsilon)?));
+                (bound, bound)
+            }
+            None => {
+                let bound = plain(&home, &levels, itself, self.epsilon);
+                // On another machine that of the value may be rounded otherwise.
+                (bound, bound * (1.0 - TOLERANCE))
+            }
         };
-        if !(bound <= self.upper_bound && self.upper_bound <= bound * (1.0 + ROUNDED_UP)) {
-            let field = "upper_bound (the integral of beta under the model at theta)";
+        if !(least <= self.upper_bound && self.upper_bound <= bound * (1.0 + ROUNDED_UP)) {
+            let field = match &self.beta {
+                Some(_) => "upper_bound (the integral of beta under the model at theta)",
+                None => "upper_bound (the integral of beta, or what holds without one, under the model at theta)",
+            };
             return Err(Error::Changed { field, claimed: self.upper_bound, recomputed: bound });
         }
         if !(information <= self.upper_bound) {
             let inequality = "information <= upper_bound";
             return Err(Error::Refused { inequality, left: information, right: self.upper_bound });
         }
-        Ok(Verified { epsilon, information, upper_bound: bound * (1.0 + TOLERANCE) })
+        Ok(Verified { epsilon, information, upper_bound: shown(bound, itself) })
     }
 
     /// The level of the mechanism, which must be the one claimed as far as integer weights can have it.
@@ -199,19 +225,30 @@ pub fn certify<M: Cdf + Score + ?Sized>(model: &M, theta: f64, epsilon: Epsilon)
     let bound = |beta: &Beta| Some(upwards(home.information(proved(&levels, beta, epsilon.value()).ok()?)));
     let proof = beta.and_then(|beta| Some((bound(&beta)?, beta)));
     let itself = model.information(theta);
+    let plain = plain(&home, &levels, itself, epsilon.value());
     let (bound, beta) = match proof {
-        Some((bound, beta)) if bound < itself => (bound, Some(beta)),
-        _ => (itself, None),
+        Some((bound, beta)) if bound < itself && bound <= plain * (1.0 + AS_GOOD) => (bound, Some(beta)),
+        _ => (plain, None),
     };
     Ok(Certificate {
         version: CERTIFICATE_VERSION,
         epsilon: epsilon.value(),
         theta,
         information: response.information,
-        upper_bound: bound * (1.0 + TOLERANCE),
+        upper_bound: shown(bound, itself),
         mechanism: response.channel,
         beta,
     })
+}
+
+/// The bound without a function: that of the value `itself`, or that between the ends of the scores of reports.
+fn plain<M: Cdf + Score + ?Sized>(home: &Home<'_, M>, levels: &Levels<'_, M>, itself: f64, epsilon: f64) -> f64 {
+    itself.min(upwards(home.information(between(levels, epsilon))))
+}
+
+/// A bound with room for rounding on another machine, but not above that of the value itself.
+fn shown(bound: f64, itself: f64) -> f64 {
+    (bound * (1.0 + TOLERANCE)).min(itself)
 }
 
 /// A bound that was multiplied by the information of a value, rounded upwards.

@@ -21,7 +21,7 @@ use ldp_core::{Error, Result};
 /// What rounding may do to a probability or its slope as the models compute them, relative: 64 units in the last place.
 ///
 /// The special functions are tested to a few; the margin is what makes a bound a bound, if they keep it.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
+pub(super) const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// So many values of G are taken at the most by a search.
 const MOST_VALUES: u64 = 1 << 22;

@@ -27,6 +27,7 @@
 //! [KS25]: https://arxiv.org/abs/2402.04840
 
 mod beta;
+mod between;
 mod cells;
 mod certificate;
 mod columns;

@@ -1,11 +1,12 @@
 //! The folder of a study: what is done is on disk at once, and what is finished replaces what was there in one step.
 
+use crate::bounded;
 use crate::exit::OutputError;
-use crate::record::{COMMAND, Point, Record, SCHEMA, Shard, digest};
+use crate::record::{COMMAND, MOST_BYTES, Point, Record, SCHEMA, Shard, digest};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Points that are done, until all are: a header, then one of them a line, in the order in which they were done.
@@ -136,6 +137,7 @@ impl Journal {
         let path = folder.join(JOURNAL);
         let place = || format!("--out {}", folder.display());
         let fresh = !path.exists();
+        anyhow::ensure!(fresh || path.is_file(), "{}: {JOURNAL} is there already, and not a file", place());
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.with_context(|| format!("{}: the folder cannot be written", place()))?;
         // Two runs in one folder would write between each other's lines.
@@ -152,12 +154,13 @@ impl Journal {
 
     /// The text so far, without a last line that was torn when the program was stopped.
     fn text(&self) -> anyhow::Result<String> {
-        let mut bytes = Vec::new();
+        let place = || self.folder.join(JOURNAL).display().to_string();
         let mut file = &self.file;
-        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(OutputError)?;
+        let bytes = file.seek(SeekFrom::Start(0)).map_err(OutputError).map_err(Into::into);
+        let mut bytes = bytes.and_then(|_| bounded::bytes(file, MOST_BYTES)).with_context(place)?;
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
         bytes.truncate(whole);
-        String::from_utf8(bytes).with_context(|| format!("{}: not text", self.folder.join(JOURNAL).display()))
+        String::from_utf8(bytes).with_context(|| format!("{}: not text", place()))
     }
 
     fn header(&self) -> anyhow::Result<Option<Header>> {

@@ -1,5 +1,6 @@
 //! What is worked out at one point of a comparison.
 
+use super::squares::Squares;
 use crate::bootstrap;
 use crate::commands::risk::{check_countable, refused, scaled_error};
 use crate::commands::setting::{Bound, Case};
@@ -41,8 +42,16 @@ pub struct Measurer<'s> {
 /// The replications of a protocol at a point.
 struct Replicated {
     summary: Summary,
-    /// Squared errors, in the order of replications.
+    /// Squared errors in the order of replications, or means of groups of them.
     squares: Vec<f64>,
+}
+
+/// How replications are drawn and kept.
+struct Drawn {
+    fidelity: Fidelity,
+    seed: u64,
+    /// Of how many at most.
+    most: u64,
 }
 
 impl<'s> Measurer<'s> {
@@ -65,6 +74,10 @@ impl<'s> Measurer<'s> {
             let label = &self.study().estimators[base.estimator].label;
             let built = build_model(&base.model)?;
             self::case(&built, &base).with_context(|| format!("paired with '{label}'"))?;
+        }
+        if fidelity == Fidelity::Users {
+            // What memory cannot hold is refused by whoever would hold it.
+            case.protocol.estimator.simulation(&case.setting(self.study().seed, fidelity.drawn()))?;
         }
         if huge(&case, setup) {
             // Not found out after hours.
@@ -102,12 +115,15 @@ impl<'s> Measurer<'s> {
         } else {
             let base = self.base(setup);
             let share = if base.is_some() { 0.5 } else { 1.0 };
-            let found = self.replicate(&case, setup, fidelity, seed, &mut |part| advance(share * part))?;
+            // Pairs of replications stay pairs where they are kept in groups.
+            let most = base.iter().map(|base| base.replications).fold(setup.replications, u64::max);
+            let drawn = Drawn { fidelity, seed, most };
+            let found = self.replicate(&case, setup, &drawn, &mut |part| advance(share * part))?;
             self.fill(&case, &found, own, &mut point)?;
             if let Some(base) = base {
                 let built = build_model(&base.model)?;
                 let case = self::case(&built, &base)?;
-                let other = self.replicate(&case, &base, fidelity, seed, &mut |part| advance(share * part))?;
+                let other = self.replicate(&case, &base, &drawn, &mut |part| advance(share * part))?;
                 let ratio = found.summary.mse() / other.summary.mse();
                 point.ratio = Some(ratio).filter(|ratio| ratio.is_finite());
                 point.ratio_interval = bootstrap::ratio(&found.squares, &other.squares, own);
@@ -174,14 +190,12 @@ impl<'s> Measurer<'s> {
         &self,
         case: &Case<'_>,
         setup: &Setup,
-        fidelity: Fidelity,
-        seed: u64,
+        drawn: &Drawn,
         advance: &mut dyn FnMut(f64),
     ) -> anyhow::Result<Replicated> {
-        let (estimator, setting) = (&*case.protocol.estimator, case.setting(seed, fidelity.drawn()));
+        let (estimator, setting) = (&*case.protocol.estimator, case.setting(drawn.seed, drawn.fidelity.drawn()));
         let empty = || Summary::new(case.truth, self.study().level, estimator.interval_kinds());
-        let mut total = Replicated { summary: empty(), squares: Vec::new() };
-        total.squares.reserve_exact(usize::try_from(setup.replications)?);
+        let (mut total, mut kept) = (empty(), Squares::new(drawn.most));
         let simulation = estimator.simulation(&setting)?;
         in_batches(
             setup.replications,
@@ -194,13 +208,13 @@ impl<'s> Measurer<'s> {
                 Ok((part, squares))
             },
             |(part, squares)| {
-                total.summary.merge(part);
-                total.squares.extend_from_slice(&squares);
+                total.merge(part);
+                kept.extend(&squares);
                 advance(squares.len() as f64 / setup.replications as f64);
             },
         )?;
-        case.check_finite(total.summary.mse(), total.summary.variance())?;
-        Ok(total)
+        case.check_finite(total.mse(), total.variance())?;
+        Ok(Replicated { summary: total, squares: kept.values() })
     }
 
     fn fill(&self, case: &Case<'_>, found: &Replicated, own: u64, point: &mut Point) -> anyhow::Result<()> {

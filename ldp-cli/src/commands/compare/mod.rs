@@ -5,8 +5,10 @@ mod folder;
 mod forecast;
 mod foresee;
 mod measure;
+mod own;
 mod picture;
 mod show;
+mod squares;
 mod work;
 
 use super::{pool, warn};
@@ -135,10 +137,15 @@ pub fn carry_out(common: &Common, name: &str, mut study: Comparison, order: &Ord
         Found::Finished(mut known) => {
             // The same numbers; what is drawn of them, and how it is called, is what the study says now.
             (known.study, known.settings) = (record.study, study.clone());
-            return redraw(common, &mut known, order.out, true, order.markdown);
+            let drawn = put(&mut known, order.out, order.overwrite)?;
+            print(common, &known, order.markdown)?;
+            return drawn;
         }
         Found::Open(journal) => journal,
     };
+    if !order.overwrite {
+        own::check_begun(order.out)?;
+    }
     let done: HashSet<u64> = journal.begin(&record)?.into_iter().collect();
     desk.take(journal, done.len(), jobs.len());
     work::work(&pool, &outline, &measurer, &jobs, &done, &desk, common.quiet)?;
@@ -155,15 +162,15 @@ pub fn carry_out(common: &Common, name: &str, mut study: Comparison, order: &Ord
     files.push((FILES[5], (serde_json::to_string_pretty(&run)? + "\n").into_bytes()));
     // The numbers first: whatever comes of the figure, they are not lost.
     journal.keep(&files)?;
-    let drawn = draw(&record, order.out);
+    let drawn = draw(show::drawings(&record), order.out);
     journal.finish()?;
     print(common, &record, order.markdown)?;
     drawn
 }
 
-/// Draws what can be drawn into a folder that has the numbers already.
-fn draw(record: &Record, out: &Path) -> anyhow::Result<()> {
-    let show::Drawings { files, missing } = show::drawings(record);
+/// Puts what could be drawn into a folder.
+fn draw(drawings: show::Drawings, out: &Path) -> anyhow::Result<()> {
+    let show::Drawings { files, missing } = drawings;
     publish(out, &files)?;
     let Some((name, error)) = missing else { return Ok(()) };
     // One that was drawn before is not of what the folder holds now.
@@ -238,11 +245,23 @@ pub fn store(record: &mut Record, out: &Path, overwrite: bool) -> anyhow::Result
             place()
         );
     }
+    put(record, out, overwrite)
+}
+
+/// Writes them into a folder that is of this record or empty. The record comes last: until then it tells what the other
+/// files were made from.
+fn put(record: &mut Record, out: &Path, overwrite: bool) -> anyhow::Result<anyhow::Result<()>> {
     dress::dress(record)?;
-    let files: Files = show::numbers(record)?;
+    let numbers: Files = show::numbers(record)?;
+    let drawings = show::drawings(record);
+    if !overwrite {
+        let coming = numbers.iter().chain(&drawings.files).cloned().collect();
+        own::check(out, &coming)?;
+    }
     folder::make(out)?;
-    publish(out, &files)?;
-    Ok(draw(record, out))
+    let drawn = draw(drawings, out);
+    publish(out, &numbers.into_iter().rev().collect())?;
+    Ok(drawn)
 }
 
 /// Prints a record on standard output.
