@@ -229,24 +229,42 @@ impl Request {
             users = (guess.round().max(1.0) as u64).clamp(fails + 1, (most - 1).min(cap));
         }
         let Some((users, _)) = works else { return Ok(None) };
-        let mut users = rounded(users);
-        let mut protocol = trial.allocate(kind, users)?;
-        // What is promised is worked out finely, and may need a few users more.
+        self.settle(trial, kind, half_width, users)
+    }
+
+    /// The fewest users near a number that about does, allocated anew for each and with what they promise worked out finely.
+    fn settle(&self, trial: &Trial, kind: Kind, half_width: f64, about: u64) -> Result<Option<Found>> {
+        let z = trial.z();
+        let (mut users, mut fails, mut found): (u64, u64, Option<Found>) = (rounded(about), 0, None);
         for _ in 0..40 {
+            let protocol = trial.allocate(kind, users)?;
             let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
             let half = shown(&outlook, z);
+            let ratio = (half / half_width).powi(2);
             if half <= half_width && outlook.infinite <= MOST_INFINITE {
-                return Ok(Some((users, protocol, outlook, worst)));
+                found = Some((users, protocol, outlook, worst));
+                // A hair more than would do if widths alone counted, and no fewer than half-way to what does not.
+                let fewer = (users as f64 * (1.005 * ratio).max(0.7)).ceil() as u64;
+                let fewer = rounded(fewer.max(fails + users.saturating_sub(fails) / 2));
+                if fewer + fewer / 100 >= users {
+                    break;
+                }
+                users = fewer;
+            } else {
+                fails = users;
+                let least = if outlook.infinite > MOST_INFINITE { 1.03 } else { 1.001 };
+                let more = match found {
+                    Some((most, ..)) => fails + (most - fails) / 2,
+                    None => ((users as f64 * ratio.clamp(least, 1.1)).ceil() as u64).max(users + 1),
+                };
+                users = rounded(more);
+                let most = found.map_or(MOST_USERS, |(most, ..)| most - most / 100);
+                if users > most {
+                    break;
+                }
             }
-            let least = if outlook.infinite > MOST_INFINITE { 1.03 } else { 1.001 };
-            let more = (users as f64 * (half / half_width).powi(2).clamp(least, 1.1)).ceil() as u64;
-            if more > MOST_USERS {
-                return Ok(None);
-            }
-            users = rounded(more.max(users + 1));
-            protocol = trial.allocate(kind, users)?;
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// A protocol of a kind with so many users, and roughly what it promises.
