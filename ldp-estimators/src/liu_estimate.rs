@@ -303,7 +303,8 @@ mod tests {
         for (users, said) in
             [(7000.0, None), (7300.0, Some("90 %")), (12_500.0, Some("92 %")), (20_000.0, Some("93 %"))]
         {
-            let walked = Walked { published: true, ..walked(users) };
+            // Settled enough for an interval of its own.
+            let walked = Walked { published: true, swing: walked(users).swing / 2.0, ..walked(users) };
             let estimate = LiuEstimate::new(0.0, 1.0, users as u64, &walked).unwrap();
             let caveat = estimate.caveat(KIND).unwrap();
             assert!(caveat.contains(said.unwrap_or("widened")), "{users}: {caveat}");
