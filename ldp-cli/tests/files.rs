@@ -130,7 +130,7 @@ fn exit_codes_are_those_of_the_table() {
     assert_eq!(codes, ["0", "1", "2", "130"], "{table:#?}");
     let folder = Folder::new();
     let data = folder.file("data.csv", "x\n1\n2\n");
-    let estimate = || ldp("estimate --estimator one-stage --epsilon 1");
+    let estimate = || ldp("estimate --estimator clipped-mean:low=0,high=3 --epsilon 1");
     assert_eq!(estimate().on(&data).runs().code, Some(0));
     assert_eq!(estimate().on(&data).with("--format json").runs().code, Some(0));
     for (call, code) in [
