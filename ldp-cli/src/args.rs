@@ -7,6 +7,7 @@ use crate::input::Layout;
 use crate::record::Shard;
 use crate::registry::{count, number};
 use crate::spec::Spec;
+use crate::study::MOST_REPLICATIONS;
 use crate::sweep::Sweep;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use examples::*;
@@ -219,7 +220,7 @@ pub struct Simulate {
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
     pub epsilon: Epsilon,
     /// How often the whole protocol is repeated
-    #[arg(long, value_name = "N", default_value = "10000", allow_hyphen_values = true, value_parser = parse_positive)]
+    #[arg(long, value_name = "N", default_value = "10000", allow_hyphen_values = true, value_parser = parse_replications)]
     pub replications: u64,
     /// Draw every user, or each tally from its exact law [default: the cheaper of what the protocol allows]
     #[arg(long, value_parser = parse_fidelity, value_name = "users|tally")]
@@ -428,6 +429,12 @@ fn parse_positive(text: &str) -> Result<u64, String> {
         0 => Err("must be at least 1".into()),
         value => Ok(value),
     }
+}
+
+fn parse_replications(text: &str) -> Result<u64, String> {
+    let replications = parse_positive(text)?;
+    let few = replications <= MOST_REPLICATIONS;
+    if few { Ok(replications) } else { Err(format!("must be at most {MOST_REPLICATIONS}")) }
 }
 
 fn parse_threads(text: &str) -> Result<u16, String> {

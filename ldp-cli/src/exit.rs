@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub const TABLE: &str = "Exit codes:
   0    success (also when the reader of the output went away)
   1    the system failed: an output or a temporary file could not be written
-  2    bad input: a flag, a spec, a file or a cell; nothing was written
+  2    bad input: a flag, a spec, a file, a cell, or a folder that cannot hold a study; nothing was written
   130  stopped by Ctrl-C during a study: what is done is on disk, and the same command goes on";
 
 /// Prints the error, once, and chooses the code.

@@ -94,6 +94,8 @@ fn a_count_that_is_no_number_is_told_what_is_expected() {
 fn a_count_that_is_too_large_is_told_the_limit() {
     // 1e30 is a whole number: to say «expected a whole number» would be wrong.
     each(&["--users", "--replications"], |flag| named(flag, "1e30", "must be at most"));
+    // As many as a study may have.
+    named("--replications", "100000001", "must be at most 100000000");
 }
 
 #[test]
@@ -205,8 +207,8 @@ fn values_that_do_not_go_together_are_both_named() {
 
 #[test]
 fn an_interval_that_the_protocol_does_not_have_is_refused_before_the_first_draw() {
-    // A billion replications would take minutes.
-    simulate(&[("--interval", "self-normalised"), ("--replications", "1e9")])
+    // A hundred million replications would take minutes.
+    simulate(&[("--interval", "self-normalised"), ("--replications", "1e8")])
         .must_be_refused()
         .saying("--interval self-normalised")
         .saying("exact")
@@ -321,6 +323,8 @@ fn a_table_that_does_not_hold_the_column_is_refused() {
                 "--column x",
                 "line 3: expected 2 cells as in the first line, found 3",
             ),
+            ("ragged.csv", b"x\n1\n2,3\n", "", "line 3: expected 1 cell as in the first line, found 2"),
+            ("wide.csv", b"\xff\xfe\0\0x\0\0\0\n\0\0\0", "", "text in UTF-32"),
             ("data.csv", two, "--column salary", "no column \"salary\", available: \"id\", \"height\""),
             ("data.csv", two, "--column heigth", "did you mean \"height\"?"),
             ("data.csv", two, "--column 3", "no column \"3\""),

@@ -331,12 +331,58 @@ fn a_refused_cell_names_the_flag_that_would_skip_it() {
 }
 
 #[test]
-fn a_family_that_is_not_gaussian_is_warned_about() {
-    ldp("estimate - --estimator one-stage:start=0 --model exponential --epsilon 1")
-        .fed("1\n2\n")
-        .succeeds()
-        .saying("takes the values to be Gaussian")
-        .saying("exponential");
+fn a_family_that_is_not_gaussian_is_warned_about_in_the_result() {
+    let call = "estimate - --estimator one-stage:start=0 --model laplace:scale=1 --epsilon 1 --seed 1";
+    let run = |more: &str| ldp(call).with(more).fed("1\n2\n-1\n").succeeds();
+    run("").saying("takes the values to be Gaussian").saying("laplace");
+    let said = "takes the values to be Gaussian; under laplace:scale=1";
+    assert!(run("--quiet --format json").json()["warning"].as_str().is_some_and(|text| text.contains(said)));
+    let human = run("--quiet").stdout;
+    assert!(human.contains("│ warning ") && human.contains("the scale of laplace:scale=1"), "{human}");
+}
+
+/// What should be known before a number is trusted stands beside it, also where standard error is thrown away.
+#[test]
+fn caveats_and_notes_are_rows() {
+    let liu = "estimate - --estimator liu:start=0.5,scale=1 --epsilon 4 --seed 1 --quiet";
+    let values = lines("", sorted(20_000, 0.5, 1.0));
+    let human = ldp(liu).fed(values.as_str()).succeeds().silently().stdout;
+    assert!(human.contains("│ caveat ") && human.contains("the interval is widened"), "{human}");
+    let note = "estimate - --estimator one-stage:start=0 --model gaussian:sigma=1 --epsilon 1 --seed 1 --quiet";
+    let human = ldp(note).fed("50\n").succeeds().silently().stdout;
+    assert!(human.contains("│ caveat ") && human.contains("beyond what any mean explains"), "{human}");
+}
+
+/// Files of results can be put one below the other.
+#[test]
+fn a_table_has_the_same_columns_whatever_the_data() {
+    let call =
+        "estimate - --estimator duchi-rogers:start=0,range=1 --model gaussian:sigma=1 --epsilon 1 --seed 1 --quiet";
+    let far = "50\n".repeat(10_000);
+    let near = lines("", sorted(10_000, 0.2, 1.0));
+    let [near, far] = [near, far].map(|values| ldp(call).with("--format csv").fed(values).succeeds().stdout);
+    assert_eq!(near.lines().next(), far.lines().next());
+    assert!(near.contains(",diagnostics\n") && near.contains(",interval.low,"), "{near}");
+    assert!(far.contains("beyond") && near.lines().count() == 2, "{far}");
+}
+
+/// 160/9 times 9 is above 160.
+#[test]
+fn an_estimate_is_in_the_range_it_is_clamped_to() {
+    let values = lines("", sorted(10_000, 171.4, 9.0));
+    for seed in 0..5 {
+        let call =
+            "estimate - --estimator duchi-rogers:start=150,range=10 --model gaussian:sigma=9 --epsilon 2 --quiet";
+        let record = ldp(call).with(&format!("--format json --seed {seed}")).fed(values.as_str()).succeeds().json();
+        assert_eq!(number(&record, "estimate"), 160.0, "{record:#}");
+    }
+}
+
+#[test]
+fn a_standard_error_too_small_for_a_number_is_none() {
+    let call = "estimate - --estimator two-stage:start=0 --model gaussian:sigma=5e-324 --epsilon 1 --seed 1 --quiet";
+    let record = ldp(call).with("--format json").fed("0\n".repeat(10_000)).succeeds().json();
+    assert!(record["standard_error"].is_null(), "{record:#}");
 }
 
 /// The memory a process may map stands in for the memory it uses: it can be limited, and a run that needs more dies.

@@ -137,7 +137,7 @@ fn a_result_says_what_it_is_an_estimate_of() {
             "clipped-mean:low=0,high=300",
             "gaussian",
             "the mean of the values clipped to [0, 300]",
-            "none is outside [0, 300]",
+            "none is outside [0, 300]; clipping shows in the reports only where",
         ),
         (
             "efficient:start=170",
@@ -181,7 +181,7 @@ fn an_assumption_that_the_reports_contradict_is_told() {
     for (file, spec, model, kind) in [
         (&rich, "clipped-mean:low=-4,high=4", "gaussian", "clipped"),
         (&rich, "clipped-mean:low=0,high=1000", "gaussian", "clipped"),
-        (&rich, "one-stage:start=0", "gaussian:sigma=1", "one-sided"),
+        (&rich, "one-stage:start=0", "gaussian:sigma=1", "far-from-threshold"),
         (&tall, "two-stage:start=165", "gaussian:sigma=90", "stages-disagree"),
         (&tall, "joseph:low=0,high=160", "gaussian:sigma=9", "outside-range"),
         (&tall, "joseph:low=0,high=171.5", "gaussian:sigma=9", "near-end"),
@@ -209,7 +209,7 @@ fn an_assumption_that_the_reports_contradict_is_told() {
         assert!(kinds(&record).iter().any(told), "{record:#}");
     }
     // Incomes between ends that hold them: nothing to say, and the mean in the interval.
-    let call = "estimate --estimator clipped-mean:low=0,high=400000 --epsilon 1 --seed 1 --format json";
+    let call = "estimate --estimator clipped-mean:low=0,high=400000 --epsilon 1 --seed 2 --format json";
     let record = ldp(call).on(&rich).succeeds().json();
     assert!(kinds(&record).is_empty(), "{record:#}");
     let [low, high] = ["low", "high"].map(|end| record["interval"][end].as_f64().expect("finite"));
@@ -270,6 +270,75 @@ fn a_level_next_to_one_is_not_shown_as_all() {
         );
         let human = ldp(&call).on(&file).succeeds().stdout;
         assert!(human.contains(shown), "{human}");
+    }
+}
+
+/// A protocol that measures in standard deviations takes none from a model that has none: 1 would be as good as any.
+#[test]
+fn a_model_without_a_scale_is_no_unit() {
+    for (spec, also) in [
+        ("one-stage:start=182", ""),
+        ("two-stage:start=182", ""),
+        ("joseph:low=100,high=250", ""),
+        ("duchi-rogers:start=170,range=10", ""),
+        ("liu:start=170", ", or scale=SCALE in --estimator"),
+        ("liu:low=100,high=250,pilot=0.5", ""),
+        ("efficient:low=100,high=250,pilot=0.5", ""),
+    ] {
+        for model in ["exponential", "poisson", "bernoulli", "gaussian-scale", "categorical:size=4"] {
+            let call = format!("estimate /no/such/file.csv --estimator {spec} --model {model} --epsilon 1");
+            let refused = ldp(&call).must_be_refused();
+            let said = format!("{model} does not tell any: on data give --model gaussian:sigma=SIGMA{also}\n");
+            assert!(refused.stderr.ends_with(&said), "{refused:#?}");
+        }
+    }
+    // What measures in its own unit, or takes nothing but the family, needs no other.
+    let folder = Folder::new();
+    let file = folder.file("incomes.csv", incomes(5_000));
+    for spec in ["liu:start=30000,scale=20000", "clipped-mean:low=0,high=400000", "efficient:start=40000"] {
+        let call = format!("estimate --quiet --estimator {spec} --model exponential --epsilon 1 --seed 1");
+        ldp(&call).on(&file).succeeds();
+    }
+}
+
+/// A standard deviation of data is what somebody takes it for: the interval is the one for a guess, and the result says what
+/// the steps are.
+#[test]
+fn the_unit_of_the_steps_is_a_guess_on_data() {
+    let folder = Folder::new();
+    let file = folder.file("heights.csv", heights(20_000));
+    for (sigma, spec) in [("0.9", "liu:start=170"), ("9", "liu:start=170"), ("9", "liu:low=100,high=250,pilot=0.3")] {
+        let call = format!("estimate --quiet --estimator {spec} --model gaussian:sigma={sigma} --epsilon 2 --seed 1");
+        let record = ldp(&call).with("--format json").on(&file).succeeds().json();
+        let unit = format!("the steps have the unit {sigma}");
+        assert!(record["assumptions"].to_string().contains(&unit), "{record:#}");
+        let widened = record["interval_caveat"].as_str().is_some_and(|text| text.contains("widened"));
+        // Of steps ten times too short the path may say nothing.
+        assert!(widened || sigma == "0.9" && record["interval"].is_null(), "{record:#}");
+    }
+}
+
+/// The mean of clipped values is what is estimated, and how many were clipped it does not tell: the result says how many there
+/// can be, and warns where the mean is far out.
+#[test]
+fn clipping_is_told_as_far_as_the_reports_know() {
+    let folder = Folder::new();
+    let file = folder.file("incomes.csv", incomes(20_000));
+    for (clipped, warned) in [(0.05, false), (0.4, true), (0.77, true)] {
+        let high = (10.4 - 0.7 * normal::quantile(clipped)).exp();
+        let call = format!("estimate --quiet --estimator clipped-mean:low=0,high={high} --epsilon 1 --seed 1");
+        let record = ldp(&call).with("--format json").on(&file).succeeds().json();
+        assert_eq!(kinds(&record).contains(&"clipped"), warned, "{record:#}");
+        assert!(number(&record, "most_clipped_above") >= clipped, "{record:#}");
+        let human = ldp(&call).on(&file).succeeds().stdout;
+        let [first, second, third] = [0, 1, 2].map(|row| {
+            let rows = human.lines().filter(|line| line.starts_with('│') && !line.starts_with("│  "));
+            rows.map(str::to_owned).nth(row).expect("a row")
+        });
+        assert!(first.contains("the mean of the values clipped to [0, "), "{human}");
+        assert!(second.starts_with("│ assumes ") && third.starts_with("│ clipped "), "{human}");
+        // The model is not used, and nobody gave it.
+        assert!(record["model"].is_null(), "{record:#}");
     }
 }
 

@@ -268,16 +268,19 @@ fn protocols_run_on_real_rows_where_they_are_exact() {
     assert!(record["interval"].is_null() && record["standard_error"].is_null() && record["rounds"] == 2);
     let text = ldp(lost).on(&waits).succeeds().stdout;
     assert!(text.contains("cannot tell") && text.contains("last guess") && !text.contains("95 % score"), "{text}");
-    // The interval of a sequential run on few users covers too little, and the user is told.
+    // A standard deviation of data is a guess, and the user is told that the interval is widened for it.
     let run = ldp("estimate --estimator liu:start=36 --model gaussian:sigma=1 --epsilon 2 --format json")
         .on(&data)
         .succeeds();
-    assert!(run.stderr.contains("cover less than they say") && run.json()["interval_caveat"].is_string());
+    assert!(run.stderr.contains("widened") && run.json()["interval_caveat"].is_string());
     // Of a guessed unit it is widened, and where the walk has not settled there is none.
     let run = ldp("estimate --estimator liu:start=36,scale=3 --epsilon 2 --format json").on(&data).succeeds();
     assert!(run.stderr.contains("widened") && run.json()["interval"].is_object());
     let run = ldp("estimate --estimator liu:start=0,scale=0.001 --epsilon 2 --format json").on(&data).succeeds();
-    assert!(run.stderr.contains("has not settled") && run.json()["interval"].is_null());
+    let record = run.json();
+    let reason = record["interval_reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("has not settled") && record["interval"].is_null(), "{record:#}");
+    assert!(record["interval_caveat"].is_null(), "{record:#}");
     for spec in ["clipped-mean:mechanism=laplace", "joseph-unknown-variance", "vector-gaussian"] {
         ldp(&format!("estimate --estimator {spec} --epsilon 2"))
             .on("/nowhere")

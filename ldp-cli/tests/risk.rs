@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 
 const TWO_STAGE: &str = "risk --estimator two-stage:start=0,first-stage=306 --theta 0.5 --users 1e4 --epsilon 1";
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 28] = [
     "command",
     "version",
     "estimator",
@@ -32,6 +32,8 @@ const FIELDS: [&str; 26] = [
     "level",
     "intervals",
     "fallbacks",
+    "caveats",
+    "caveat",
     "lost",
     "tallies",
 ];
@@ -384,4 +386,29 @@ fn a_family_that_is_not_gaussian_is_summed_with_a_warning() {
     ldp(run).with("--model exponential").succeeds().saying("warning: ").saying("takes the values to be Gaussian");
     ldp(run).with("--model exponential --sweep start=0:1:3").succeeds().saying("warning: ");
     ldp(run).with("--model exponential --quiet").succeeds().silently();
+}
+
+/// A pilot of too few users ends far off in a run of three, and nothing in the answers shows it: the setting says it.
+#[test]
+fn a_pilot_of_too_few_users_is_told() {
+    let call = "--estimator joseph:low=-942.6677963434016,high=0.0 --theta=-942.6677963434016 --model \
+                gaussian:sigma=3.149463473518175 --users 14220 --epsilon 1";
+    for command in [format!("risk {call}"), format!("simulate {call} --replications 100")] {
+        let record = record(&command);
+        assert!(number(&record, "caveats") > 0.999, "{record:#}");
+        assert!(record["caveat"].as_str().is_some_and(|text| text.contains("so few users")), "{record:#}");
+        let human = ldp(&command).with("--quiet").succeeds().stdout;
+        assert!(human.contains("│ caveat ") && human.contains("so few users"), "{human}");
+    }
+    // With enough there is nothing to say, in one round too.
+    for spec in ["joseph", "joseph-one-round"] {
+        let enough =
+            format!("simulate --estimator {spec}:low=-8,high=8 --theta 0.5 --users 1e5 --epsilon 2 --replications 50");
+        let record = record(&enough);
+        assert!(number(&record, "caveats") == 0.0 && record["caveat"].is_null(), "{record:#}");
+        assert!(!ldp(&enough).with("--quiet").succeeds().stdout.contains("caveat"));
+    }
+    let few =
+        "simulate --estimator joseph-one-round:low=0,high=128 --theta 84.5 --users 5334 --epsilon 1 --replications 50";
+    assert_eq!(number(&record(few), "caveats"), 1.0);
 }

@@ -7,6 +7,8 @@ use std::fmt;
 const NEAR: f64 = 2.0;
 /// The share of a range next to its end in which values count as being at the end.
 const EDGE: f64 = 0.1;
+/// The share of a range next to its end in which the mean of clipped values says that many may have been clipped.
+const OUTER: f64 = 0.3;
 
 /// A sign, seen in the reports alone, that an assumption of the estimate does not hold.
 ///
@@ -41,15 +43,17 @@ pub enum Diagnostic {
         /// How far it is from there.
         standard_errors: f64,
     },
-    /// Most values are at an end of the range that they are clipped to, or were beyond it.
+    /// Half of the values or more are next to an end of the range that they are clipped to, or were beyond it.
     Clipped {
         /// The end.
         end: f64,
-        /// The other end of what counts as being there: a tenth of the range away.
+        /// The other end of what counts as being next to it: at least a tenth of the range away.
         edge: f64,
         /// At least this share of the values lies between the two or beyond the end, if the true mean is within two standard
         /// errors of the estimate.
         share: f64,
+        /// At most this share was beyond the end, in the same case.
+        most: f64,
     },
     /// So many answers agree that they bound the mean on one side only.
     OneSided {
@@ -102,18 +106,24 @@ impl Diagnostic {
         }
     }
 
-    /// Whether the mean of values in `[low, high]` is so near an end that half of them or more must be there.
+    /// Whether the mean of values in `[low, high]` is so near an end that half of them or more must be next to it.
     ///
     /// Values that are on average u·width away from the end are within d·width of it with a share of at least 1 - u/d
-    /// (Markov's inequality); d is a tenth, and u that of a mean two standard errors further from the end.
+    /// (Markov's inequality), u that of a mean two standard errors further from the end. With d a tenth that is half of them
+    /// where u is at most 0.05. Up to 0.3 d is 2u: half of the values are next to the end, and up to 1 - u of them, less the
+    /// errors, may have been clipped. Zero is where values most often end by themselves: there only the first is told.
     #[must_use]
     pub fn of_clipping(mean: f64, standard_error: Option<f64>, [low, high]: [f64; 2]) -> Option<Self> {
         let width = high - low;
-        let (end, inwards) = if mean - low < high - mean { (low, EDGE * width) } else { (high, -EDGE * width) };
+        let (end, inwards) = if mean - low < high - mean { (low, width) } else { (high, -width) };
         // Beside the range by chance is at its end.
         let away = if low <= mean && mean <= high { (mean - end).abs() } else { 0.0 };
-        let share = 1.0 - (away + NEAR * standard_error?) / (EDGE * width);
-        (share >= 0.5).then_some(Self::Clipped { end, edge: end + inwards, share })
+        let errors = NEAR * standard_error?;
+        let most = 1.0 - (away - errors).max(0.0) / width;
+        let away = (away + errors) / width;
+        let told = if end == 0.0 { EDGE / 2.0 } else { OUTER };
+        let reach = EDGE.max(2.0 * away);
+        (away <= told).then(|| Self::Clipped { end, edge: end + reach * inwards, share: 1.0 - away / reach, most })
     }
 }
 
@@ -138,14 +148,15 @@ impl fmt::Display for Diagnostic {
                  lie beyond, give a wider range",
                 Six(end)
             ),
-            Self::Clipped { end, edge, share } => write!(
+            Self::Clipped { end, edge, share, most } => write!(
                 f,
-                "at least {:.0} % of the values lie between {} and {}, or were beyond {} and clipped to it: if values can lie \
-                 beyond, the estimate is not their mean, and the range is too narrow",
+                "at least {:.0} % of the values lie between {} and {}, or were beyond {} and clipped to it, as up to {:.0} % of them \
+                 may have been: if values can lie beyond, the estimate is not their mean, and the range is too narrow",
                 (100.0 * share).floor(),
                 Six(end.min(edge)),
                 Six(end.max(edge)),
-                Six(end)
+                Six(end),
+                (100.0 * most).ceil()
             ),
             Self::OneSided { threshold, above, share } => write!(
                 f,
@@ -222,22 +233,32 @@ mod tests {
         assert_eq!(Diagnostic::of_range(8.99, Some(1.0), None), None);
     }
 
-    /// The share is a bound: of values with that mean at least so many are at the end, and some have no more.
+    /// The shares are bounds: of values with that mean at least so many are next to the end, and some have no more; and no more
+    /// than so many can be at it.
     #[test]
-    fn clipped_values_are_counted_from_below() {
+    fn clipped_values_are_counted_from_below_and_above() {
         let of = |mean, error| Diagnostic::of_clipping(mean, Some(error), [0.0, 100.0]);
-        let share = |found| match found {
-            Some(Diagnostic::Clipped { end, edge, share }) => (end, edge, share),
+        let shares = |found| match found {
+            Some(Diagnostic::Clipped { end, edge, share, most }) => (end, edge, share, most),
             other => panic!("{other:?}"),
         };
-        // 70 % at 100, 30 % at 90 - 1e-9: mean 97, and 1 - 3/10 are within a tenth.
-        let (end, edge, found) = share(of(97.0, 1e-12));
-        assert!((end, edge) == (100.0, 90.0) && (found - 0.7).abs() < 1e-9, "{found}");
-        assert_eq!(share(of(3.0, 0.5)), (0.0, 10.0, 0.6));
-        assert!((share(of(104.0, 1.0)).2 - 0.8).abs() < 1e-12);
-        for (mean, error) in [(94.9, 1e-12), (97.0, 1.01), (50.0, 0.1)] {
+        // 70 % at 100, 30 % at 90 - 1e-9: mean 97, and 1 - 3/10 are within a tenth. Or 97 % at 100 and 3 % at 0.
+        let (end, edge, found, most) = shares(of(97.0, 1e-12));
+        assert!(
+            (end, edge) == (100.0, 90.0) && (found - 0.7).abs() < 1e-9 && (most - 0.97).abs() < 1e-9,
+            "{found} {most}"
+        );
+        let (end, edge, found, most) = shares(of(3.0, 0.5));
+        assert!((end, edge) == (0.0, 10.0) && (found - 0.6).abs() < 1e-12 && (most - 0.98).abs() < 1e-12);
+        assert!((shares(of(104.0, 1.0)).2 - 0.8).abs() < 1e-12);
+        // Half at 100, half at 52 + 1e-9.
+        let (end, edge, found, most) = shares(of(76.0, 1e-12));
+        assert!(end == 100.0 && (edge - 52.0).abs() < 1e-9 && (found - 0.5).abs() < 1e-9 && (most - 0.76).abs() < 1e-9);
+        // At an end of zero less is told.
+        for (mean, error) in [(69.9, 1e-12), (72.0, 1.01), (50.0, 0.1), (6.0, 0.1), (5.0, 0.1)] {
             assert_eq!(of(mean, error), None);
         }
+        assert!(Diagnostic::of_clipping(6.0, Some(0.1), [-1.0, 100.0]).is_some());
         assert_eq!(Diagnostic::of_clipping(99.0, None, [0.0, 100.0]), None);
     }
 

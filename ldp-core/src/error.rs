@@ -25,7 +25,8 @@ pub enum Error {
     },
     /// A privacy level so small that, in integer weights, every report is equally likely.
     #[error(
-        "epsilon {value} is too small for {reports} reports: with weights in units of 2^-64 every report is equally likely"
+        "epsilon {} is too small for {reports} reports: with weights in units of 2^-64 every report is equally likely",
+        Short(*value)
     )]
     EpsilonTooSmall {
         /// The level given.
@@ -34,7 +35,7 @@ pub enum Error {
         reports: u32,
     },
     /// A question whose computed privacy level is above what the client accepts.
-    #[error("the question has epsilon {epsilon}, above the client's cap of {cap}")]
+    #[error("the question has epsilon {}, above the client's cap of {}", Short(*epsilon), Short(*cap))]
     AboveCap {
         /// The level computed from the question's own weights.
         epsilon: f64,
@@ -177,7 +178,7 @@ pub enum Error {
         error: f64,
     },
     /// Numbers that must add up to something else.
-    #[error("{what} must add up to {expected}, got {found}")]
+    #[error("{what} must add up to {}, got {}", Short(*expected), Short(*found))]
     Sum {
         /// What is added up.
         what: &'static str,
@@ -308,4 +309,26 @@ impl std::fmt::Display for Short {
 /// `Ok` if `holds`, else an [`Error::Parameter`] with these words. Write the condition so that NaN fails it.
 pub fn require(holds: bool, name: &'static str, requirement: &'static str, value: f64) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::Parameter { name, requirement, value }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_has_hundreds_of_digits() {
+        let (small, large) = (5e-324, 6e278);
+        let name = "start";
+        for error in [
+            Error::EpsilonTooSmall { value: small, reports: 2 },
+            Error::AboveCap { epsilon: large, cap: small },
+            Error::Sum { what: "masses", expected: small, found: large },
+            Error::Parameter { name, requirement: "finite", value: large },
+            Error::CutsNotIncreasing { left: small, right: -large },
+            Error::Coarse { theta: large, apart: large, lost: small, most: 1e-9 },
+        ] {
+            let text = error.to_string();
+            assert!(text.len() < 250 && !text.contains("000000"), "{text}");
+        }
+    }
 }

@@ -150,6 +150,6 @@ impl StagedEstimator for JosephOneRound {
         };
         let value = stage.estimate().unwrap_or(point);
         let estimate = MeanEstimate::new(value, stage.standard_error(), remark)?;
-        Ok(Step::Done(estimate.with_caution(Caution::Pilot)))
+        Ok(Step::Done(if found.doubtful() { estimate.with_caution(Caution::Pilot) } else { estimate }))
     }
 }

@@ -51,8 +51,8 @@ impl Caution {
     pub fn text(self) -> &'static str {
         match self {
             Self::Pilot => {
-                "the interval takes the pilot to have found the right place; with little more than the smallest number \
-                 of users it often has not"
+                "the pilot had so few users that it may well have ended far from the mean, and the interval takes it to have \
+                 found the right place"
             }
             Self::PilotAndScale => {
                 "the interval takes the pilot to have found the right place and sigma not to be larger than it found; \
@@ -152,7 +152,8 @@ impl Inference for MeanEstimate {
     }
 
     fn standard_error(&self) -> Option<f64> {
-        self.standard_error
+        // Zero is what is left of an error too small for its unit.
+        self.standard_error.filter(|&error| error > 0.0)
     }
 
     fn interval_kinds() -> &'static [IntervalKind] {

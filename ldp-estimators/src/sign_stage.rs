@@ -102,7 +102,8 @@ impl SignStage {
     /// The standard error of the estimate, $\sigma\sqrt{p(1-p)/n}/(\tau\varphi((\tilde\theta - c)/\sigma))$.
     #[must_use]
     pub fn standard_error(&self) -> Option<f64> {
-        Some(self.scale * self.unit?.error)
+        // Zero is what is left of an error too small for its unit.
+        Some(self.scale * self.unit?.error).filter(|&error| error > 0.0)
     }
 
     /// The exact interval: Clopper–Pearson limits for P(plus), mapped through the inverse of θ ↦ P(plus).

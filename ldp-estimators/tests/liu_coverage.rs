@@ -2,15 +2,17 @@
 //! starts, levels and sizes, among the runs that have an interval.
 //!
 //! By default a seeded sample of settings that nobody chose; with `LDP_FULL=1` the grid as well, printed as a table. Seeds are
-//! fixed. A cell fails if fewer than 90 % of its 95 % intervals cover, by more than 4.5 standard errors (α = 4e-6 a cell).
+//! fixed. A cell fails if more than 10 % of its runs have a 95 % interval that misses or, where at least half of them have one, fewer
+//! than 90 % of these cover, by more than 4.5 standard errors (α = 4e-6 a cell).
 
 use ldp_core::drive::Summary;
 use ldp_core::erased::{Fidelity, InLanes, Setting};
-use ldp_core::model::{AnyModel, Exponential, Gaussian, Laplace, Logistic, StudentT};
+use ldp_core::model::{AnyModel, Exponential, Gaussian, Laplace, Location, Logistic, Model, StudentT};
 use ldp_core::seed::{Purpose, stream};
+use ldp_core::special::normal;
 use ldp_core::{Epsilon, Inference, IntervalKind};
 use ldp_estimators::{Liu, LiuEstimate, Rescaled};
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 const LEVEL: f64 = 0.95;
@@ -74,6 +76,14 @@ impl Measured {
         let (all, covered) = (self.answered as f64, self.covered as f64);
         covered < share * all - 4.5 * (share * (1.0 - share) * all).sqrt()
     }
+
+    /// Whether the intervals break the promise: more than one run in ten misses or, where half of them have one, fewer than nine
+    /// of ten cover.
+    fn broken(&self, replications: u64) -> bool {
+        let (all, misses) = (replications as f64, (self.answered - self.covered) as f64);
+        let many = misses > 0.1 * all + 4.5 * (0.09 * all).sqrt();
+        many || 2 * self.answered >= replications && self.fewer_than(0.9)
+    }
 }
 
 impl Cell {
@@ -92,7 +102,7 @@ impl Cell {
         let mut summary = Summary::new(truth, LEVEL, &[KIND]);
         let mut caveat = None;
         liu.replicate_in_lanes(&setting, 0..replications, &mut |estimate| {
-            caveat = estimate.caveat(KIND);
+            caveat = estimate.caveat(KIND).or(caveat);
             summary.push(&change(estimate));
         })
         .unwrap();
@@ -139,8 +149,8 @@ fn check(cells: &[Cell], replications: impl Fn(&Cell) -> u64 + Sync) -> u64 {
         println!("{}", cell.row(measured, replications(cell)));
         answered += u64::from(measured.answered > 0);
     }
-    let short: Vec<_> = measured.iter().filter(|(_, measured)| measured.fewer_than(0.9)).collect();
-    println!("{} cells, {answered} with intervals, {} of which cover less than 90 %", cells.len(), short.len());
+    let short: Vec<_> = measured.iter().filter(|(cell, measured)| measured.broken(replications(cell))).collect();
+    println!("{} cells, {answered} with intervals, {} of which break the promise", cells.len(), short.len());
     assert!(short.is_empty(), "{:?}", short.iter().map(|(cell, _)| cell).collect::<Vec<_>>());
     answered
 }
@@ -249,6 +259,88 @@ fn published_intervals_cover_as_the_caveat_says() {
         let cell = Cell { family, unit: 1.0, quantile, epsilon: 1.0, users, scale, off: Off::By(0.0) };
         let measured = cell.run(2000, false, |&estimate| estimate);
         assert!(measured.caveat.unwrap().contains("widened") && !measured.fewer_than(0.9));
+    }
+}
+
+/// Two humps of standard deviation 1, 2 σ from their middle each: the density at the median is an eighth of that at the humps.
+struct TwoHumps;
+
+impl Location for TwoHumps {
+    fn scale(&self) -> f64 {
+        1.0
+    }
+    fn ln_density_at(&self, z: f64) -> f64 {
+        (0.5 * (normal::pdf(z - 2.0) + normal::pdf(z + 2.0))).ln()
+    }
+    fn slope_at(&self, z: f64) -> f64 {
+        z - 2.0 * (2.0 * z).tanh()
+    }
+    fn below(&self, z: f64) -> f64 {
+        0.5 * (normal::cdf(z - 2.0) + normal::cdf(z + 2.0))
+    }
+    fn between(&self, low: f64, high: f64) -> f64 {
+        0.5 * (normal::mass(low - 2.0, high - 2.0) + normal::mass(low + 2.0, high + 2.0))
+    }
+    fn information_at_unit_scale(&self) -> f64 {
+        1.0
+    }
+}
+
+impl Model for TwoHumps {
+    type Observation = f64;
+    fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> f64 {
+        let hump = if rng.random::<bool>() { 2.0 } else { -2.0 };
+        Gaussian::new(1.0).unwrap().sample(theta + hump, rng)
+    }
+}
+
+/// The answered and the covered of some runs at a median.
+fn at_a_median(liu: Rescaled<Liu>, model: &dyn AnyModel, users: u64, replications: u64) -> [u64; 2] {
+    let setting = Setting { model, theta: 0.0, users, seed: 43, fidelity: Fidelity::Tally };
+    let mut summary = Summary::new(0.0, LEVEL, &[KIND]);
+    liu.replicate_in_lanes(&setting, 0..replications, &mut |estimate| summary.push(estimate)).unwrap();
+    let coverage = &summary.coverage()[0];
+    [replications - coverage.missing, coverage.covered]
+}
+
+/// What somebody takes for the standard deviation of data is a guess: with one ten times too small, or of two humps, the
+/// published interval covers far less than it says, and the one for a guess does not.
+#[test]
+fn a_sigma_of_data_is_a_guess() {
+    let epsilon = Epsilon::new(1.0).unwrap();
+    let gaussian = Gaussian::new(10.0).unwrap();
+    let cases: [(&dyn AnyModel, f64); 2] = [(&gaussian, 1.0), (&TwoHumps, 5f64.sqrt())];
+    for (model, sigma) in cases {
+        for users in [10_000, 40_000, 160_000] {
+            let unit = Liu::new(epsilon, 0.0).unwrap();
+            let replications = 20_000_000 / users;
+            let [answered, covered] = at_a_median(Rescaled::new(unit, sigma).unwrap(), model, users, replications);
+            let [few, held] =
+                at_a_median(Rescaled::new(unit.guessed_scale(), sigma).unwrap(), model, users, replications);
+            println!("sigma {sigma}, {users} users: published {covered} of {answered}, guessed {held} of {few}");
+            let measured = Measured { answered: few, covered: held, excess: 0.0, caveat: None };
+            assert!(!measured.fewer_than(0.9), "sigma {sigma}, {users} users: {held} of {few}");
+            if users == 10_000 {
+                let published = Measured { answered, covered, excess: 0.0, caveat: None };
+                assert!(published.fewer_than(0.9), "sigma {sigma}: {covered} of {answered}");
+            }
+        }
+    }
+}
+
+/// Steps too short for so few users: nothing pulls the walk back, and now and then it looks settled all the same. However far off it
+/// starts, at most one run in ten misses.
+#[test]
+fn a_walk_that_nothing_pulls_back_rarely_misses() {
+    let model = Logistic::new(12_824.86).unwrap();
+    for scale in [300.0, 700.0, 1480.96, 3000.0] {
+        for start in [0.0, 1000.0, 3000.0, 6000.0, 9071.9] {
+            let unit = Liu::new(Epsilon::new(0.3).unwrap(), start / scale).unwrap().guessed_scale();
+            let [answered, covered] = at_a_median(Rescaled::new(unit, scale).unwrap(), &model, 4221, 5000);
+            println!("scale {scale}, start {start}: {covered} of {answered}");
+            let measured = Measured { answered, covered, excess: 0.0, caveat: None };
+            assert!(!measured.broken(5000), "scale {scale}, start {start}: {covered} of {answered}");
+        }
     }
 }
 

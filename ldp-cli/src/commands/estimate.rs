@@ -1,27 +1,31 @@
 //! `ldp estimate`: run a protocol on data.
 
 use super::{choose_interval, unless_gaussian, warn};
-use crate::args::{Common, Estimate, RowOrder};
+use crate::args::{Common, Estimate, Format, RowOrder};
 use crate::input::{self, Allowed, Column, Options};
 use crate::progress::Progress;
 use crate::registry::{self, Meaning, OnData, Untold};
-use crate::report::{self, counted, percent, significant};
+use crate::report::{self, counted, percent, plain, significant};
 use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::drive::{Order, RowNoise, RowStore};
 use ldp_core::{Diagnostic, Error, Interval};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 #[derive(Serialize)]
 struct Record {
     command: &'static str,
     version: &'static str,
     estimator: String,
-    model: String,
+    /// The model, where the protocol takes anything from it.
+    model: Option<String>,
     /// What the estimate is an estimate of.
     estimates: String,
     /// What the data do not tell, and is taken to be so.
     assumptions: Vec<String>,
+    /// What is odd about the protocol and the model together.
+    warning: Option<String>,
     estimate: f64,
     /// Why the answers cannot tell: the estimate is a guess then.
     cannot_tell: Option<&'static str>,
@@ -40,6 +44,9 @@ struct Record {
     private: bool,
     seed: Option<u64>,
     note: Option<&'static str>,
+    /// Where values are clipped: at most these shares were below and above the ends, as far as the reports tell.
+    most_clipped_below: Option<f64>,
+    most_clipped_above: Option<f64>,
     /// What the reports say against the assumptions.
     diagnostics: Vec<Finding>,
 }
@@ -73,9 +80,8 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         skip_invalid: args.skip_invalid,
         values: Some(Allowed { model: built.spec.clone(), support: built.model.support(built.usual_theta()) }),
     };
-    if let Some(warning) = unless_gaussian(protocol, built) {
-        warn(common.quiet, &warning);
-    }
+    let warning = unless_gaussian(protocol, built);
+    warning.iter().for_each(|warning| warn(common.quiet, warning));
     let mut progress = Progress::new("reading", None, common.quiet);
     let Column { mut spool, skipped } = input::read(&args.file, &options, &mut |rows| progress.at(rows))?;
     drop(progress);
@@ -85,7 +91,9 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         RowOrder::Random => Order::Random,
         RowOrder::File => Order::File,
     };
-    let collected = estimator.collect(&mut spool, order, noise).with_context(|| format!("{spec} with {users} rows"))?;
+    let collected = estimator
+        .collect(&mut spool, order, noise)
+        .with_context(|| format!("{spec} with {}", counted(users, "row")))?;
     let estimate = &collected.estimate;
     let (interval, interval_reason) = match kind.map(|kind| on_data.interval(&**estimate, kind, args.interval.level)) {
         Some(Ok(interval)) => (Some(interval), None),
@@ -109,16 +117,20 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         warn(common.quiet, &finding.text);
     }
     let Meaning { estimates, assumptions } = Meaning::new(protocol, built);
+    let value = on_data.value(&**estimate);
+    let standard_error = estimate.standard_error();
+    let clipped = on_data.clipped(value, standard_error);
     let record = Record {
         command: "estimate",
         version: env!("CARGO_PKG_VERSION"),
         estimator: spec.clone(),
-        model: built.spec.clone(),
+        model: uses_model.then(|| built.spec.clone()),
         estimates,
         assumptions,
-        estimate: estimate.value(),
+        warning,
+        estimate: value,
         cannot_tell: estimate.cannot_tell(),
-        standard_error: estimate.standard_error(),
+        standard_error,
         interval,
         interval_reason,
         interval_caveat,
@@ -130,10 +142,26 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         private,
         seed: common.seed,
         note: estimate.note(),
+        most_clipped_below: clipped.map(|[below, _]| below),
+        most_clipped_above: clipped.map(|[_, above]| above),
         diagnostics,
     };
-    let model = uses_model.then_some(&*record.model);
-    report::record(common.format, &record, || human(&record, model))
+    match common.format {
+        Format::Csv => report::record(common.format, &columns(&record)?, String::new),
+        _ => report::record(common.format, &record, || human(&record, protocol.range)),
+    }
+}
+
+/// The record with the same columns whatever the data: lists are one text each, and an interval that is not there is empty.
+fn columns(record: &Record) -> anyhow::Result<Value> {
+    let mut fields = serde_json::to_value(record)?;
+    let texts: Vec<_> = record.diagnostics.iter().map(|finding| &*finding.text).collect();
+    fields["assumptions"] = record.assumptions.join("; ").into();
+    fields["diagnostics"] = texts.join("; ").into();
+    if record.interval.is_none() {
+        fields["interval"] = json!({ "kind": null, "level": null, "low": null, "high": null });
+    }
+    Ok(fields)
 }
 
 /// Adds to an error about what was not told the command as it should be.
@@ -178,8 +206,27 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// The record for people; `model` if the protocol takes anything from it.
-fn human(record: &Record, model: Option<&str>) -> String {
+/// What is to be known about an estimate, by the name of its row.
+fn remarks(record: &Record) -> impl Iterator<Item = (&'static str, &str)> {
+    let caveats = [record.interval_caveat, record.note].into_iter().flatten().map(|text| ("caveat", text));
+    let findings = record.diagnostics.iter().map(|finding| &*finding.text);
+    caveats.chain(record.warning.as_deref().into_iter().chain(findings).map(|text| ("warning", text)))
+}
+
+/// How many values may have been clipped, in words.
+fn clipping(record: &Record, range: Option<[f64; 2]>) -> Option<String> {
+    let ([low, high], below, above) = (range?, record.most_clipped_below?, record.most_clipped_above?);
+    Some(format!(
+        "the reports do not tell how many values: with this mean up to {} below {} and up to {} above {}",
+        percent(below),
+        plain(low),
+        percent(above),
+        plain(high)
+    ))
+}
+
+/// The record for people; `range` is what values are clipped to, if they are.
+fn human(record: &Record, range: Option<[f64; 2]>) -> String {
     // As many digits as the standard error supports, and two more.
     let digits = record.standard_error.map_or(6, |error| {
         let scale = (record.estimate.abs().max(error) / error).log10().ceil();
@@ -190,6 +237,9 @@ fn human(record: &Record, model: Option<&str>) -> String {
     table.add_row(["estimates", &record.estimates]);
     if !record.assumptions.is_empty() {
         table.add_row(["assumes", &record.assumptions.join("\n")]);
+    }
+    if let Some(clipping) = clipping(record, range) {
+        table.add_row(["clipped", &clipping]);
     }
     match record.cannot_tell {
         Some(reason) => {
@@ -209,8 +259,8 @@ fn human(record: &Record, model: Option<&str>) -> String {
     if let Some(reason) = record.interval_reason.as_ref().filter(|_| record.cannot_tell.is_none()) {
         table.add_row(["interval", reason]);
     }
-    for finding in &record.diagnostics {
-        table.add_row(["warning", &finding.text]);
+    for (name, text) in remarks(record) {
+        table.add_row([name, text]);
     }
     let skipped =
         if record.skipped > 0 { format!(" ({} skipped)", counted(record.skipped, "row")) } else { String::new() };
@@ -218,6 +268,6 @@ fn human(record: &Record, model: Option<&str>) -> String {
     let epsilon = record.epsilon.map_or_else(String::new, |epsilon| epsilon.to_string());
     let privacy = if record.private { "" } else { ", but NOT private: the seed repeats the noise" };
     table.add_row(["epsilon", &format!("{epsilon} per user, once{privacy}")]);
-    let model = model.map_or_else(String::new, |model| format!(" on {model}"));
+    let model = record.model.as_ref().map_or_else(String::new, |model| format!(" on {model}"));
     format!("{}{model}\n{table}\n", record.estimator)
 }

@@ -1,6 +1,6 @@
 //! `ldp risk`: how precise is a protocol, without sampling?
 
-use super::setting::{Bound, Case, remark};
+use super::setting::{Bound, Case, caveat_row, remark};
 use super::{choose_interval, pool, risk_sweep};
 use crate::args::{Common, Risk};
 use crate::output::Output;
@@ -57,6 +57,10 @@ struct Record {
     intervals: Vec<IntervalRecord>,
     /// The probability of an estimate with a note, such as a fallback.
     fallbacks: f64,
+    /// The probability of an estimate with a caveat about its own kind of interval.
+    caveats: f64,
+    /// Such a caveat.
+    caveat: Option<&'static str>,
     /// At least the probability that was left out.
     lost: f64,
     tallies: u64,
@@ -223,6 +227,8 @@ fn record(case: &Case<'_>, evaluation: Evaluation, kind: Option<IntervalKind>, l
             .collect(),
         // A sum of probabilities may exceed one by rounding.
         fallbacks: evaluation.notes.min(1.0),
+        caveats: evaluation.caveats.0.min(1.0),
+        caveat: evaluation.caveats.1,
         lost: evaluation.lost,
         tallies: evaluation.tallies,
     }
@@ -275,6 +281,7 @@ fn human(record: &Record, seed: u64) -> String {
     if record.fallbacks > 0.0 {
         table.add_row(["notes", &percent(record.fallbacks), "estimates that come with a note, such as a fallback"]);
     }
+    caveat_row(&mut table, record.caveats, record.caveat);
     format!(
         "{} on {}, theta {}, {}, epsilon {}\n{table}\n{}, {} of the probability left out\n",
         record.estimator,

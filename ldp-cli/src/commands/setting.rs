@@ -2,7 +2,7 @@
 
 use super::{unless_gaussian, warn};
 use crate::registry::{self, BuiltEstimator, BuiltModel, Known, Target};
-use crate::report::{percent, significant};
+use crate::report::{measured, percent, plain, significant};
 use crate::spec::Spec;
 use crate::table::Table;
 use anyhow::Context;
@@ -31,7 +31,7 @@ impl<'m> Case<'m> {
     /// Builds the protocol and finds what is wrong with the flags, before the first draw.
     pub fn new(built: &'m BuiltModel, spec: &Spec, theta: f64, users: u64, epsilon: Epsilon) -> anyhow::Result<Self> {
         let protocol = registry::estimator(spec, Known::new(epsilon, built))?;
-        built.model.check_theta(theta).with_context(|| format!("--theta {theta} for {}", built.spec))?;
+        built.model.check_theta(theta).with_context(|| format!("--theta {} for {}", plain(theta), built.spec))?;
         protocol.estimator.begin(users).with_context(|| format!("{} with --users {users}", protocol.spec))?;
         Self::made(built, protocol, theta, users, epsilon)
     }
@@ -45,7 +45,7 @@ impl<'m> Case<'m> {
         epsilon: Epsilon,
     ) -> anyhow::Result<Self> {
         let protocol = registry::build_estimator(spec, Known::new(epsilon, built))?;
-        built.model.check_theta(theta).with_context(|| format!("theta {theta} for {}", built.spec))?;
+        built.model.check_theta(theta).with_context(|| format!("theta {} for {}", plain(theta), built.spec))?;
         protocol.estimator.begin(users)?;
         Self::made(built, protocol, theta, users, epsilon)
     }
@@ -150,6 +150,13 @@ impl Bound {
         ]);
         let efficiency = self.efficiency.map_or_else(|| "unknown".into(), |value| significant(value, 4));
         table.add_row(["efficiency", &efficiency, "bound / n·MSE"]);
+    }
+}
+
+/// The row of what should be known before intervals are trusted, and how many estimates it is about.
+pub fn caveat_row(table: &mut Table, share: f64, caveat: Option<&str>) {
+    if let Some(caveat) = caveat {
+        table.add_row(["caveat", &measured(share, 2), &format!("of the estimates: {caveat}")]);
     }
 }
 

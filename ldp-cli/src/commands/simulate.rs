@@ -1,6 +1,6 @@
 //! `ldp simulate`: how precise is a protocol?
 
-use super::setting::{Bound, Case, remark};
+use super::setting::{Bound, Case, caveat_row, remark};
 use super::{choose_interval, pool, warn};
 use crate::args::{Common, Simulate};
 use crate::progress::{Clock, Progress};
@@ -46,6 +46,10 @@ struct Record {
     intervals: Vec<IntervalRecord>,
     /// The share of estimates that came with a note, such as a fallback.
     fallbacks: f64,
+    /// The share of estimates with a caveat about their own kind of interval.
+    caveats: f64,
+    /// Such a caveat.
+    caveat: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -126,6 +130,8 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
             })
             .collect(),
         fallbacks: share(summary.notes()),
+        caveats: share(summary.caveats().0),
+        caveat: summary.caveats().1,
     };
     report::record(common.format, &record, || human(&record))?;
     clock.tell();
@@ -181,6 +187,7 @@ fn human(record: &Record) -> String {
     if record.fallbacks > 0.0 {
         table.add_row(["notes", &percent(record.fallbacks), "estimates that came with a note, such as a fallback"]);
     }
+    caveat_row(&mut table, record.caveats, record.caveat);
     let fidelity = match record.fidelity {
         Fidelity::Users => "users",
         Fidelity::Tally => "tally",

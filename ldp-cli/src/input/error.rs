@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
+use crate::report::counted;
 use thiserror::Error;
 
 /// How many characters of a cell or name a message shows.
@@ -156,7 +157,7 @@ pub enum InputError {
         limit: usize,
     },
     /// A line with another number of cells than the first.
-    #[error("{file}: line {line}: expected {expected} cells as in the first line, found {found}")]
+    #[error("{file}: line {line}: expected {} as in the first line, found {found}", counted(*expected as u64, "cell"))]
     Ragged {
         /// The file.
         file: String,

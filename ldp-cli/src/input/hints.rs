@@ -14,10 +14,12 @@ const UNPACK: &str = "unpack it first";
 const ZCAT: &str = "unpack it first, as zcat does";
 const EXPORT: &str = "export it as CSV";
 const CONVERT: &str = "convert it to UTF-8, as «iconv -f UTF-16 -t UTF-8» does";
+const CONVERT_32: &str = "convert it to UTF-8, as «iconv -f UTF-32 -t UTF-8» does";
+const UTF_32: &str = "text in UTF-32";
 const UTF_16: &str = "text in UTF-16";
 
 /// By how they begin.
-const FOREIGN: [Foreign; 13] = [
+const FOREIGN: [Foreign; 14] = [
     Foreign { begins: b"\x1f\x8b", what: "compressed by gzip", hint: ZCAT },
     Foreign {
         begins: b"PK\x03\x04",
@@ -32,10 +34,11 @@ const FOREIGN: [Foreign; 13] = [
     Foreign { begins: b"7z\xbc\xaf\x27\x1c", what: "a 7z archive", hint: UNPACK },
     Foreign { begins: b"SQLite format 3\0", what: "an SQLite database", hint: EXPORT },
     Foreign { begins: b"%PDF-", what: "a PDF", hint: EXPORT },
-    // The mark of UTF-32 begins like that of UTF-16, which needs the same.
+    // The mark of UTF-32 begins like that of UTF-16: it comes first.
+    Foreign { begins: b"\xff\xfe\0\0", what: UTF_32, hint: CONVERT_32 },
     Foreign { begins: b"\xff\xfe", what: UTF_16, hint: CONVERT },
     Foreign { begins: b"\xfe\xff", what: UTF_16, hint: CONVERT },
-    Foreign { begins: b"\0\0\xfe\xff", what: "text in UTF-32", hint: CONVERT },
+    Foreign { begins: b"\0\0\xfe\xff", what: UTF_32, hint: CONVERT_32 },
 ];
 
 /// What the bytes are, if they are no text that can be read, and what to do.

@@ -1,6 +1,7 @@
 //! The protocols by name.
 
 use super::{BuiltModel, Entry, Key, Values, resolve};
+use crate::report::plain;
 use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::Epsilon;
@@ -26,12 +27,20 @@ pub struct Known<'a> {
     pub model: &'a Arc<dyn AnyModel>,
     /// A parameter of the family, for protocols that are told no start.
     pub theta: f64,
+    /// Whether the values are Gaussian with this standard deviation beyond doubt: simulated ones are, data never.
+    pub certain: bool,
 }
 
 impl<'a> Known<'a> {
     /// At this level, and what the model tells.
     pub fn new(epsilon: Epsilon, built: &'a BuiltModel) -> Self {
-        Self { epsilon, sigma: built.scale, model: &built.model, theta: built.usual_theta() }
+        let (sigma, theta) = (built.scale, built.usual_theta());
+        Self { epsilon, sigma, model: &built.model, theta, certain: built.gaussian }
+    }
+
+    /// The same on data, of which the model is what somebody takes them for.
+    pub fn on_data(self) -> Self {
+        Self { certain: false, ..self }
     }
 
     /// Whether the parameter is confined to probabilities, where one start is as near as any to all of them.
@@ -96,6 +105,8 @@ pub struct BuiltEstimator {
     pub range: Option<[f64; 2]>,
     /// What it estimates.
     pub target: Target,
+    /// The unit of its steps, where it takes steps.
+    pub steps: Option<f64>,
     /// Whether it takes the values to be Gaussian.
     pub gaussian: bool,
     /// How it is simulated unless told otherwise.
@@ -116,6 +127,7 @@ fn gaussian(estimator: Box<dyn AnyEstimator>) -> anyhow::Result<BuiltEstimator> 
         untold: Vec::new(),
         range: None,
         target: Target::Parameter,
+        steps: None,
         gaussian: true,
         fidelity,
         warning: None,
@@ -196,7 +208,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 Some(first_stage) => Efficient::new(model, known.epsilon, start, first_stage),
                 None => Efficient::tuned(model, known.epsilon, start),
             };
-            let main = estimator.with_context(|| format!("start {start}"))?;
+            let main = estimator.with_context(|| format!("start {}", plain(start)))?;
             match values.share_or_none("pilot")? {
                 None => Ok(BuiltEstimator { gaussian: false, ..gaussian(erase(main))? }),
                 // The pilot is one for a Gaussian mean.
@@ -262,7 +274,7 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
                 "scale",
                 "auto",
                 "the unit of the steps: about the spread of the values, better too large than too small; auto: the sigma or \
-                 scale of the model, taken to be known",
+                 scale of the model, known where Gaussian values are simulated and a guess elsewhere",
             ),
             Key::new("quantile", "0.5", "the level of the quantile"),
             Key::new("batch", "1", "users per round; best below about 100"),
@@ -282,13 +294,14 @@ pub const ESTIMATORS: &[Entry<Build>] = &[
             let start = if piloted { 0.0 } else { values.number("start")? };
             let unit = Liu::new(known.epsilon, start / scale)?;
             let unit = unit.quantile(level)?.batch(values.count("batch")?)?;
-            let main = Rescaled::new(if told.is_some() { unit.guessed_scale() } else { unit }, scale)?;
+            let published = told.is_none() && known.certain;
+            let main = Rescaled::new(if published { unit } else { unit.guessed_scale() }, scale)?;
             let estimator = match values.share_or_none("pilot")? {
                 None => erase_in_lanes(main),
                 Some(_) => erase_in_lanes(Piloted::new(pilot(values, known.epsilon, known.sigma)?, main)),
             };
             let target = Target::Quantile(level);
-            Ok(BuiltEstimator { target, gaussian: false, ..gaussian(estimator)? })
+            Ok(BuiltEstimator { target, gaussian: false, steps: Some(scale), ..gaussian(estimator)? })
         },
     },
     Entry {

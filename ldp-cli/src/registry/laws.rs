@@ -67,7 +67,7 @@ fn family(dice: &mut Dice) -> (String, String, f64) {
 /// Every estimate is a number in its own interval, whose ends differ; probabilities stay within 0 and 1, scales and counts above
 /// 0, and the mean of clipped values where they are clipped to.
 fn check(data: &OnData, estimate: &dyn Inference, place: &str) -> u64 {
-    let value = estimate.value();
+    let value = data.value(estimate);
     assert!(value.is_finite(), "{place}");
     let clipped = data.protocol.target == Target::Mean;
     if let Some([low, high]) = data.protocol.range.filter(|_| clipped) {

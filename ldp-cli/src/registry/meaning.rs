@@ -15,7 +15,7 @@ impl Meaning {
     /// Of a protocol that is run under a model.
     pub fn new(protocol: &BuiltEstimator, model: &BuiltModel) -> Self {
         let BuiltEstimator { target, gaussian, range, .. } = protocol;
-        let law = format!("Gaussian with standard deviation {}", plain(model.scale));
+        let law = gaussian_law(model);
         let within = |what: &str| range.map(|ends| format!("{what} is in {}", shown(ends)));
         match target {
             Target::Parameter | Target::Vector if *gaussian => Self {
@@ -41,9 +41,15 @@ impl Meaning {
                 let name = if *level == 0.5 { "median".to_owned() } else { format!("{level} quantile") };
                 let pilot = within("their mean").map(|mean| format!("for the pilot: the values are {law}, and {mean}"));
                 let start = || format!("start is so near the {name} that the steps arrive there");
+                let steps = protocol.steps.map(|unit| {
+                    format!(
+                        "the steps have the unit {}: about the spread of the values, better more than less",
+                        plain(unit)
+                    )
+                });
                 Self {
                     estimates: format!("the {name} of the values, whatever their distribution"),
-                    assumptions: vec![pilot.unwrap_or_else(start)],
+                    assumptions: [Some(pilot.unwrap_or_else(start)), steps].into_iter().flatten().collect(),
                 }
             }
             Target::Directions(_) => Self {
@@ -52,8 +58,13 @@ impl Meaning {
             },
             Target::Mean | Target::VectorMean => {
                 let clipped = range.map_or_else(String::new, |ends| format!(" clipped to {}", shown(ends)));
-                let outside =
-                    range.map(|ends| format!("for the mean of the values themselves: none is outside {}", shown(ends)));
+                let outside = range.map(|ends| {
+                    format!(
+                        "for the mean of the values themselves: none is outside {}; clipping shows in the reports only where most \
+                         values are near one end",
+                        shown(ends)
+                    )
+                });
                 Self {
                     estimates: format!("the mean of the values{clipped}, whatever their distribution"),
                     assumptions: outside.into_iter().collect(),
@@ -61,6 +72,13 @@ impl Meaning {
             }
         }
     }
+}
+
+/// What protocols for a Gaussian mean take the values to be.
+fn gaussian_law(model: &BuiltModel) -> String {
+    // The scale of another family is not its standard deviation, but taken for one.
+    let of = if model.gaussian { String::new() } else { format!(", the scale of {}", model.spec) };
+    format!("Gaussian with standard deviation {}{of}", plain(model.scale))
 }
 
 fn shown([low, high]: [f64; 2]) -> String {

@@ -16,8 +16,10 @@ pub struct BuiltModel {
     pub model: Arc<dyn AnyModel>,
     /// The canonical spec.
     pub spec: String,
-    /// The unit in which protocols for a mean measure: σ, or the scale of a location family.
+    /// The unit in which protocols for a mean measure: σ, or the scale of a location family; else 1.
     pub scale: f64,
+    /// Whether the model has such a unit.
+    pub scaled: bool,
     /// The mean of the values at a parameter.
     pub mean: Box<dyn Fn(f64) -> f64 + Send + Sync>,
     /// What the parameter is.
@@ -141,7 +143,7 @@ pub const MODELS: &[Entry<Build>] = &[
 ];
 
 fn location(values: &Values, model: impl AnyModel + 'static, scale: f64) -> BuiltModel {
-    BuiltModel { scale, ..other(values, model) }
+    BuiltModel { scale, scaled: true, ..other(values, model) }
 }
 
 fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
@@ -149,6 +151,7 @@ fn other(values: &Values, model: impl AnyModel + 'static) -> BuiltModel {
         model: Arc::new(model),
         spec: values.to_string(),
         scale: 1.0,
+        scaled: false,
         mean: Box::new(|theta| theta),
         parameter: "mean",
         untold: Vec::new(),

@@ -100,6 +100,8 @@ pub struct Summary {
     squared_error: Moments,
     coverage: Vec<Coverage>,
     notes: u64,
+    caveats: u64,
+    caveat: Option<&'static str>,
 }
 
 impl Summary {
@@ -108,7 +110,8 @@ impl Summary {
     pub fn new(theta: f64, level: f64, kinds: &[IntervalKind]) -> Self {
         let (error, squared_error) = (Moments::default(), Moments::default());
         let none = |&kind| Coverage { kind, covered: 0, missing: 0, infinite: 0, width: Moments::default() };
-        Self { theta, level, error, squared_error, coverage: kinds.iter().map(none).collect(), notes: 0 }
+        let coverage = kinds.iter().map(none).collect();
+        Self { theta, level, error, squared_error, coverage, notes: 0, caveats: 0, caveat: None }
     }
 
     /// Takes in one replication's value without its intervals.
@@ -125,6 +128,9 @@ impl Summary {
     pub fn push(&mut self, estimate: &dyn Inference) {
         self.push_errors(estimate.value() - self.theta, estimate.squared_error(self.theta));
         self.notes += u64::from(estimate.note().is_some());
+        if let Some(caveat) = self.coverage.first().and_then(|entry| estimate.caveat(entry.kind)) {
+            (self.caveats, self.caveat) = (self.caveats + 1, Some(caveat));
+        }
         for entry in &mut self.coverage {
             match estimate.interval(entry.kind, self.level) {
                 Ok(interval) => {
@@ -142,6 +148,8 @@ impl Summary {
         self.error.merge(other.error);
         self.squared_error.merge(other.squared_error);
         self.notes += other.notes;
+        self.caveats += other.caveats;
+        self.caveat = self.caveat.or(other.caveat);
         for (entry, more) in self.coverage.iter_mut().zip(other.coverage) {
             entry.covered += more.covered;
             entry.missing += more.missing;
@@ -192,6 +200,12 @@ impl Summary {
     #[must_use]
     pub fn notes(&self) -> u64 {
         self.notes
+    }
+
+    /// Replications whose estimate carried a caveat about its first kind of interval, and one of those caveats.
+    #[must_use]
+    pub fn caveats(&self) -> (u64, Option<&'static str>) {
+        (self.caveats, self.caveat)
     }
 }
 
@@ -262,6 +276,9 @@ mod tests {
         fn note(&self) -> Option<&'static str> {
             self.note
         }
+        fn caveat(&self, kind: IntervalKind) -> Option<&'static str> {
+            self.note.filter(|_| kind == IntervalKind::Exact)
+        }
     }
 
     #[test]
@@ -280,6 +297,7 @@ mod tests {
         assert_eq!((wald.kind, wald.covered, wald.missing, wald.infinite), (IntervalKind::Wald, 0, 5, 0));
         assert_eq!((exact.of_answered(5), wald.of_answered(5)), (Some(0.6), None));
         assert_eq!((exact.width.count(), exact.width.mean(), wald.width.count()), (4, 3.375, 0));
+        assert_eq!(summary.caveats(), (2, Some("short")));
         assert_eq!((summary.notes(), summary.replications(), summary.mse()), (2, 5, 1.0));
     }
 }

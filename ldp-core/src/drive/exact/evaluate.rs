@@ -65,6 +65,8 @@ pub struct Evaluation {
     pub intervals: Vec<IntervalRisk>,
     /// The probability of an estimate with a note, such as a fallback.
     pub notes: f64,
+    /// The probability of an estimate with a caveat about its first kind of interval, and one of those caveats.
+    pub caveats: (f64, Option<&'static str>),
 }
 
 /// Works out the risk of an estimator.
@@ -151,6 +153,7 @@ pub fn evaluate<E: Countable, M: Draw + Cdf + ?Sized>(
         quantiles: wanted.quantiles.iter().copied().zip(quantiles).collect(),
         intervals: intervals.collect(),
         notes: first.risk.notes(),
+        caveats: first.risk.caveats(),
     })
 }
 

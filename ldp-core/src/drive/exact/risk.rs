@@ -38,6 +38,8 @@ pub struct Risk {
     errors: Errors,
     intervals: Vec<IntervalSums>,
     notes: f64,
+    /// The probability of a caveat, and one that there is.
+    caveats: (f64, Option<&'static str>),
 }
 
 impl Risk {
@@ -46,7 +48,8 @@ impl Risk {
     pub fn new(truth: f64, level: f64, kinds: &[IntervalKind]) -> Self {
         let none =
             |&kind| IntervalSums { kind, covered: 0.0, missing: 0.0, infinite: 0.0, finite_width: 0.0, finite: 0.0 };
-        Self { truth, level, errors: Errors::new(truth), intervals: kinds.iter().map(none).collect(), notes: 0.0 }
+        let (errors, intervals) = (Errors::new(truth), kinds.iter().map(none).collect());
+        Self { truth, level, errors, intervals, notes: 0.0, caveats: (0.0, None) }
     }
 
     /// The moments of the error.
@@ -67,6 +70,12 @@ impl Risk {
         self.notes
     }
 
+    /// The probability of an estimate that comes with a caveat about its first kind of interval, and one of those caveats.
+    #[must_use]
+    pub fn caveats(&self) -> (f64, Option<&'static str>) {
+        self.caveats
+    }
+
     /// How far the estimate is from the truth.
     #[inline]
     pub(super) fn distance<I: Inference>(&self, estimate: &I) -> f64 {
@@ -79,6 +88,9 @@ impl Risk {
         self.errors.push(weight, estimate);
         if estimate.note().is_some() {
             self.notes += weight;
+        }
+        if let Some(caveat) = self.intervals.first().and_then(|sums| estimate.caveat(sums.kind)) {
+            self.caveats = (self.caveats.0 + weight, Some(caveat));
         }
         for (place, sums) in self.intervals.iter_mut().enumerate() {
             match estimate.interval(sums.kind, self.level) {
@@ -113,6 +125,7 @@ impl Gather for Risk {
     fn merge(&mut self, other: Self) {
         self.errors.merge(other.errors);
         self.notes += other.notes;
+        self.caveats = (self.caveats.0 + other.caveats.0, self.caveats.1.or(other.caveats.1));
         for (sums, more) in self.intervals.iter_mut().zip(other.intervals) {
             sums.covered += more.covered;
             sums.missing += more.missing;
