@@ -14,10 +14,7 @@ use std::f64::consts::PI;
 use std::sync::{Arc, Mutex};
 
 /// Beyond this distance in σ a stage cannot find back: what it adds to the risk is its distance.
-const LOST: f64 = 3.0;
-
-/// No two stages end farther than this from where they start, in σ: each inverts a tail of at least 1e-32, 11.9 σ out.
-const FARTHEST: f64 = 25.0;
+const LOST: f64 = 4.0;
 
 /// Larger groups have their law worked out roughly: it takes about a microsecond per user and table, and is nearly normal.
 const EXACT_GROUP: u64 = 20_000;
@@ -31,14 +28,47 @@ const NEAR: f64 = 1.4;
 /// How many boundaries have their surroundings looked at.
 const BOUNDARIES: usize = 2;
 
-/// A law by the users per scale and the bits of the mean, and whether it is exact.
-type Laws = HashMap<(u64, u64, bool), Arc<PilotLaw>>;
+/// Where a pilot leaves what follows it, seen from one mean and in σ.
+struct Starts {
+    /// Distances of at most [`LOST`] with their probabilities.
+    near: Vec<(f64, f64)>,
+    /// All that is farther off: it stays where the pilot put it, and has an infinite interval.
+    stray: Outlook,
+}
+
+impl Starts {
+    fn new(law: &PilotLaw, theta: f64, sigma: f64) -> Self {
+        let (mut near, mut stray): (Vec<(f64, f64)>, Outlook) = (Vec::new(), Outlook::default());
+        for &(probability, found) in &law.found {
+            // Distances that differ by rounding are the same.
+            let away = ((theta - found.value()).abs() / sigma * 1e9).round() * 1e-9;
+            if away > LOST {
+                stray.add(probability, &Outlook { mse: away * away, infinite: 1.0, ..Outlook::default() });
+            } else {
+                match near.iter_mut().find(|(_, known)| *known == away) {
+                    Some((known, _)) => *known += probability,
+                    None => near.push((probability, away)),
+                }
+            }
+        }
+        Self { near, stray }
+    }
+
+    /// The probability of more than two σ.
+    fn failure(&self) -> f64 {
+        let far = self.near.iter().filter(|(_, away)| *away > 2.0).map(|(probability, _)| probability);
+        (far.sum::<f64>() + self.stray.infinite).min(1.0)
+    }
+}
+
+/// By the users per scale and the bits of the mean, and whether it is exact.
+type Known = HashMap<(u64, u64, bool), Arc<Starts>>;
 
 /// A pilot over a range, with what is already known about it.
 pub(super) struct Pilots {
     prior: Prior,
     pilot: Option<BitwisePilot>,
-    laws: Mutex<Laws>,
+    starts: Mutex<Known>,
     /// Outlooks of what follows a pilot, by its users, its first stage and the distance of the start.
     after: Mutex<HashMap<(u64, u64, u64, Effort), Outlook>>,
     places: Vec<f64>,
@@ -49,7 +79,7 @@ impl Pilots {
         let range = [prior.low(), prior.high()];
         let pilot = BitwisePilot::new(ground.epsilon, range, ground.sigma, Share::HALF).ok();
         let places = places(prior, ground.sigma, pilot.as_ref());
-        Self { prior, pilot, laws: Mutex::default(), after: Mutex::default(), places }
+        Self { prior, pilot, starts: Mutex::default(), after: Mutex::default(), places }
     }
 
     /// The means that stand for the range.
@@ -75,28 +105,26 @@ impl Pilots {
         Ok(self.pilot()?.fewest_per_scale().saturating_mul(self.scales()?))
     }
 
-    /// The law of a pilot of so many users at one mean.
-    fn law(&self, ground: &Ground, users: u64, theta: f64, effort: Effort) -> Result<Arc<PilotLaw>> {
+    /// Where a pilot of so many users leaves what follows, seen from one mean.
+    fn starts(&self, ground: &Ground, users: u64, theta: f64, effort: Effort) -> Result<Arc<Starts>> {
         let group = users / self.scales()?;
         let exact = effort == Effort::Fine && group <= EXACT_GROUP;
         let key = (group, theta.to_bits(), exact);
-        if let Some(law) = self.laws.lock().ok().and_then(|laws| laws.get(&key).cloned()) {
-            return Ok(law);
+        if let Some(starts) = self.starts.lock().ok().and_then(|known| known.get(&key).cloned()) {
+            return Ok(starts);
         }
         let (pilot, model) = (self.pilot()?, Gaussian::new(ground.sigma)?);
         let law = if exact { pilot.law(group, &model, theta)? } else { pilot.rough_law(group, &model, theta)? };
-        let law = Arc::new(law);
-        if let Ok(mut known) = self.laws.lock() {
-            known.insert(key, law.clone());
+        let starts = Arc::new(Starts::new(&law, theta, ground.sigma));
+        if let Ok(mut known) = self.starts.lock() {
+            known.insert(key, starts.clone());
         }
-        Ok(law)
+        Ok(starts)
     }
 
     /// The largest probability, over all places, that the pilot ends more than two σ off.
     pub fn failure(&self, ground: &Ground, users: u64) -> Result<f64> {
-        let failure = |theta: f64, effort| {
-            Ok::<_, Error>(self.law(ground, users, theta, effort)?.failure(theta, 2.0 * ground.sigma))
-        };
+        let failure = |theta: f64, effort| Ok::<_, Error>(self.starts(ground, users, theta, effort)?.failure());
         let found = worst(&self.places, |theta| failure(theta, Effort::Rough), |&failure| failure)?;
         found.map_or(Ok(0.0), |(theta, _)| failure(theta, Effort::Fine))
     }
@@ -117,20 +145,12 @@ impl Pilots {
         if left < 2 || first_stage.is_some_and(|first| first >= left) {
             return Err(Error::TooFew { name: "users", least: taken + first_stage.unwrap_or(1) + 1, value: users });
         }
-        let law = self.law(ground, pilot, theta, effort)?;
-        let mut outlook = Outlook::default();
-        for (probability, found) in &law.found {
-            let away = (theta - found.value()).abs() / ground.sigma;
-            let worst = (away + FARTHEST).powi(2);
-            // What is so rare that it does not matter to a ten-thousandth counts as if it stayed where the pilot put it,
-            // with an infinite interval: both are worse than what would follow.
-            if probability * worst * (users as f64) < 1e-5 && *probability < 1e-6 {
-                outlook.add(*probability, &Outlook { mse: worst, infinite: 1.0, ..Outlook::default() });
-                continue;
-            }
+        let starts = self.starts(ground, pilot, theta, effort)?;
+        let mut outlook = starts.stray;
+        for &(probability, away) in &starts.near {
             // What is rare may be rough.
-            let effort = if *probability < 1e-3 { Effort::Rough } else { effort };
-            outlook.add(*probability, &self.after(ground, left, first_stage, away, effort)?);
+            let effort = if probability < 1e-3 { Effort::Rough } else { effort };
+            outlook.add(probability, &self.after(ground, left, first_stage, away, effort)?);
         }
         Ok(outlook.in_unit(ground.sigma))
     }
@@ -144,8 +164,6 @@ impl Pilots {
         away: f64,
         effort: Effort,
     ) -> Result<Outlook> {
-        // Distances that differ by rounding are the same.
-        let away = (away * 1e9).round() * 1e-9;
         let key = (left, first_stage.unwrap_or(0), away.to_bits(), effort);
         if let Some(known) = self.after.lock().ok().and_then(|known| known.get(&key).copied()) {
             return Ok(known);
@@ -203,16 +221,9 @@ impl Pilots {
         let bound = one_stage_variance(ground.epsilon, 0.0);
         let (mut cost, mut first) = (0f64, 0f64);
         for &theta in &self.places {
-            let law = self.law(ground, pilot, theta, Effort::Rough)?;
-            let (mut variance, mut stray) = (0.0, 0.0);
-            for (probability, found) in &law.found {
-                let away = (theta - found.value()).abs() / ground.sigma;
-                if away <= LOST {
-                    variance += probability * one_stage_variance(ground.epsilon, away);
-                } else {
-                    stray += probability * (away + LOST).powi(2);
-                }
-            }
+            let starts = self.starts(ground, pilot, theta, Effort::Rough)?;
+            let likely = starts.near.iter().map(|(p, away)| p * one_stage_variance(ground.epsilon, *away));
+            let (variance, stray) = (likely.sum::<f64>(), starts.stray.mse);
             let size = (c * variance * left).sqrt().clamp(1.0, left / 2.0);
             let own = if two_stages { bound * (1.0 + c * variance / size) / (left - size) } else { variance / left };
             if own + stray > cost {
