@@ -6,6 +6,8 @@ use ldp_core::special::{binomial, normal};
 
 /// Counts of the first per standard deviation.
 const POINTS: f64 = 4.0;
+/// A count that is so many standard deviations of the difference below another one is not the first: probability 1e-17.
+const HOPELESS: f64 = 8.5;
 
 /// About what [`top_two::leaders`](crate::top_two::leaders) says: likely leaders to a hundredth, the logarithm of the
 /// probability of unlikely ones to a twentieth from a thousand users on.
@@ -17,9 +19,14 @@ const POINTS: f64 = 4.0;
 ///   \frac{r_b}{\sum_i r_i},\qquad r_b = \prod_{i \ne a, b} P(C_b \ge C_i).$$
 pub(crate) fn leaders(users: u64, probabilities: [f64; 4], least: u64) -> Table {
     let mut table = [[[0.0; 2]; 4]; 4];
+    let most = probabilities.into_iter().fold(0.0, f64::max);
     for first in 0..4 {
         let others: f64 = (0..4).filter(|&other| other != first).map(|other| probabilities[other]).sum();
         let own = probabilities[first];
+        let (gap, sum) = (most - own, most + own);
+        if gap * (users as f64).sqrt() > HOPELESS * (sum - gap * gap).sqrt() {
+            continue;
+        }
         let spread = (users as f64 * own * others).sqrt();
         let step = ((spread / POINTS) as u64).max(1);
         let (mean, reach) = (users as f64 * own, 9.0 * spread + 30.0);

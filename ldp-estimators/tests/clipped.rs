@@ -58,10 +58,12 @@ where
     Q: Unbiased<Report: Averaged> + Clone,
 {
     let (theta, sigma, low, high) = place;
-    let users = 200;
     let clip = |x: f64| x.clamp(low, high);
     let mean = expectation(theta, sigma, (low, high), clip);
     let expected = expectation(theta, sigma, (low, high), |x| (clip(x) - mean).powi(2) + question.variance(x));
+    // So many that the mean report hardly ever lies beyond the range, where the estimate is cut.
+    let room = (mean - low).min(high - mean);
+    let users = (25.0 * expected / (room * room)).ceil().max(200.0) as u64;
     let estimator = ClippedMean::new(question);
     let model = Gaussian::new(sigma).unwrap();
     let mut population = Users::new(&model, theta, users, seed).unwrap();

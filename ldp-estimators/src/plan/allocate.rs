@@ -5,7 +5,7 @@ use super::outlook::{Effort, Outlook};
 use super::pilots::Pilots;
 use super::prior::{Criterion, Prior};
 use super::protocol::{Ground, Kind, Protocol};
-use super::worst::worst;
+use super::worst::{FINELY, worst};
 use crate::one_stage_variance;
 use ldp_core::special::normal;
 use ldp_core::{Error, Result};
@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 const SIDE: i32 = 16;
 
 /// Allocations of a piloted protocol that are compared by what they promise.
-const CANDIDATES: usize = 6;
+const CANDIDATES: usize = 5;
 
 /// A plan avoids infinite ends of intervals: at most this probability, or as little as its users allow.
 pub(super) const MOST_INFINITE: f64 = 0.01;
@@ -54,9 +54,10 @@ impl Trial {
         let kind = protocol.kind();
         let at = |theta: f64, effort| self.ground.outlook(protocol, users, theta, effort, &self.pilots);
         let places = self.places(kind);
+        let halvings = if effort == Effort::Fine { FINELY } else { 0 };
         let none = Error::Unsupported { what: "a plan", needs: "a mean to plan for" };
         let (theta, rough) =
-            worst(&places, |theta| at(theta, Effort::Rough), |outlook| self.rank(outlook))?.ok_or(none)?;
+            worst(&places, halvings, |theta| at(theta, Effort::Rough), |outlook| self.rank(outlook))?.ok_or(none)?;
         let outlook = match (self.criterion, effort) {
             (Criterion::Worst, Effort::Rough) => rough,
             (Criterion::Worst, Effort::Fine) => at(theta, Effort::Fine)?,

@@ -3,7 +3,7 @@
 use super::outlook::{Effort, Outlook};
 use super::prior::Prior;
 use super::protocol::{Ground, Protocol};
-use super::worst::worst;
+use super::worst::{FINELY, worst};
 use crate::bitwise_law::PilotLaw;
 use crate::bitwise_pilot::exp2;
 use crate::{BitwisePilot, Share, one_stage_variance};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 const LOST: f64 = 4.0;
 
 /// Larger groups have their law worked out roughly: it takes about a microsecond per user and table, and is nearly normal.
-const EXACT_GROUP: u64 = 20_000;
+const EXACT_GROUP: u64 = 6_000;
 
 /// Places per cell of the finest scale.
 const PER_CELL: i32 = 4;
@@ -125,7 +125,7 @@ impl Pilots {
     /// The largest probability, over all places, that the pilot ends more than two σ off.
     pub fn failure(&self, ground: &Ground, users: u64) -> Result<f64> {
         let failure = |theta: f64, effort| Ok::<_, Error>(self.starts(ground, users, theta, effort)?.failure());
-        let found = worst(&self.places, |theta| failure(theta, Effort::Rough), |&failure| failure)?;
+        let found = worst(&self.places, FINELY, |theta| failure(theta, Effort::Rough), |&failure| failure)?;
         found.map_or(Ok(0.0), |(theta, _)| failure(theta, Effort::Fine))
     }
 
@@ -198,7 +198,7 @@ impl Pilots {
             let (cost, first_stage) = self.cost(ground, users, pilot, two_stages)?;
             least = least.min(cost);
             all.push((cost, self.protocol(pilot, two_stages.then_some(first_stage))));
-            group += group.div_ceil(8);
+            group += group.div_ceil(7);
         }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(all.into_iter().take_while(|(cost, _)| *cost <= NEAR * least).map(|(_, protocol)| protocol).collect())
@@ -213,14 +213,14 @@ impl Pilots {
         }
     }
 
-    /// The cost of a pilot of so many users at the worst place, and the first stage that goes with it.
+    /// The cost of a pilot of so many users at the worst of every other place, and the first stage that goes with it.
     fn cost(&self, ground: &Ground, users: u64, pilot: u64, two_stages: bool) -> Result<(f64, u64)> {
         let left = (users - pilot) as f64;
         let tau = ground.epsilon.tau();
         let c = 1.0 - 2.0 * tau * tau / PI;
         let bound = one_stage_variance(ground.epsilon, 0.0);
         let (mut cost, mut first) = (0f64, 0f64);
-        for &theta in &self.places {
+        for &theta in self.places.iter().step_by(2) {
             let starts = self.starts(ground, pilot, theta, Effort::Rough)?;
             let likely = starts.near.iter().map(|(p, away)| p * one_stage_variance(ground.epsilon, *away));
             let (variance, stray) = (likely.sum::<f64>(), starts.stray.mse);

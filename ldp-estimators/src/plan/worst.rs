@@ -2,13 +2,14 @@
 
 use ldp_core::Result;
 
-/// How often the two neighbours of the worst place are moved half-way towards it.
-const HALVINGS: u32 = 6;
+/// How often steps are halved where it matters: to a sixty-fourth.
+pub(super) const FINELY: u32 = 6;
 
-/// The place where a function is largest, found from `places` in order and then between the best of them and its neighbours
-/// until the steps are a sixty-fourth of theirs. The first of equal ones.
+/// The place where a function is largest, found from `places` in order and then between the best of them and its neighbours,
+/// half as far away each of so many times. The first of equal ones.
 pub(super) fn worst<T: Copy>(
     places: &[f64],
+    halvings: u32,
     of: impl Fn(f64) -> Result<T>,
     rank: impl Fn(&T) -> f64,
 ) -> Result<Option<(f64, T)>> {
@@ -23,7 +24,7 @@ pub(super) fn worst<T: Copy>(
     let mut place = places[index];
     let mut reach = [index.checked_sub(1), Some(index + 1)]
         .map(|near| near.and_then(|near| places.get(near)).map_or(0.0, |near| near - place));
-    for _ in 0..HALVINGS {
+    for _ in 0..halvings {
         reach = reach.map(|step| 0.5 * step);
         for step in reach {
             if step == 0.0 {
