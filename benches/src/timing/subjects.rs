@@ -47,8 +47,9 @@ struct Drawn {
     next: usize,
 }
 
-/// How many; a power of two.
-const WORDS: usize = 1 << 16;
+/// How many; a power of two, and more than are drawn in a run: answers that share words are not independent, and limits for
+/// counts of them say too much.
+const WORDS: usize = 1 << 22;
 
 impl Drawn {
     fn new(seed: u64) -> Self {
