@@ -181,7 +181,7 @@ fn an_assumption_that_the_reports_contradict_is_told() {
     for (file, spec, model, kind) in [
         (&rich, "clipped-mean:low=-4,high=4", "gaussian", "clipped"),
         (&rich, "clipped-mean:low=0,high=1000", "gaussian", "clipped"),
-        (&rich, "one-stage:start=0", "gaussian:sigma=1", "far-from-threshold"),
+        (&rich, "one-stage:start=0", "gaussian:sigma=1", "one-sided"),
         (&tall, "two-stage:start=165", "gaussian:sigma=90", "stages-disagree"),
         (&tall, "joseph:low=0,high=160", "gaussian:sigma=9", "outside-range"),
         (&tall, "joseph:low=0,high=171.5", "gaussian:sigma=9", "near-end"),

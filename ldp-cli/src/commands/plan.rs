@@ -314,7 +314,8 @@ fn human(record: &Record, dominant: Part, rounds: u32) -> String {
     let formula = "z·sigma·√(V/n): what the asymptotic formula promises";
     table.add_row(["asymptotic half-width", &significant(record.asymptotic_half_width, 4), formula]);
     if let (Some(scaled), Some(mse)) = (record.scaled_mse, record.expected_mse) {
-        let root = format!("root of the mean squared error {}", significant(mse.sqrt(), 4));
+        let largest = if record.criterion == "average" { "" } else { ", the largest at any mean" };
+        let root = format!("root of the mean squared error {}{largest}", significant(mse.sqrt(), 4));
         table.add_row(["n·MSE", &significant(scaled, 5), &root]);
     }
     let nominal = format!("nominal {}", percent(record.level));

@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 const SIDE: i32 = 16;
 
 /// Allocations of a piloted protocol that are compared by what they promise.
-const CANDIDATES: usize = 5;
+const CANDIDATES: usize = 8;
 
 /// A plan avoids infinite ends of intervals: at most this probability, or as little as its users allow.
 pub(super) const MOST_INFINITE: f64 = 0.01;
@@ -49,19 +49,29 @@ impl Trial {
         }
     }
 
-    /// What a protocol promises over all means, and the mean at which it promises least.
+    /// What a protocol promises over all means, and the mean at which its intervals are widest. Errors may be largest at
+    /// another: the mean squared error is the largest of all.
     pub fn outlook(&self, protocol: &Protocol, users: u64, effort: Effort) -> Result<(Outlook, f64)> {
         let kind = protocol.kind();
         let at = |theta: f64, effort| self.ground.outlook(protocol, users, theta, effort, &self.pilots);
         let places = self.places(kind);
         let halvings = if effort == Effort::Fine { FINELY } else { 0 };
-        let none = Error::Unsupported { what: "a plan", needs: "a mean to plan for" };
-        let (theta, rough) =
-            worst(&places, halvings, |theta| at(theta, Effort::Rough), |outlook| self.rank(outlook))?.ok_or(none)?;
-        let outlook = match (self.criterion, effort) {
-            (Criterion::Worst, Effort::Rough) => rough,
-            (Criterion::Worst, Effort::Fine) => at(theta, Effort::Fine)?,
-            (Criterion::Average, _) => {
+        let none = || Error::Unsupported { what: "a plan", needs: "a mean to plan for" };
+        let (theta, rough) = worst(&places, halvings, |theta| at(theta, Effort::Rough), |outlook| self.rank(outlook))?
+            .ok_or_else(none)?;
+        let outlook = match self.criterion {
+            Criterion::Worst => {
+                let (far, large) = worst(&places, halvings, |theta| at(theta, Effort::Rough), |outlook| outlook.mse)?
+                    .ok_or_else(none)?;
+                match effort {
+                    Effort::Rough => Outlook { mse: large.mse.max(rough.mse), ..rough },
+                    Effort::Fine => {
+                        let widest = at(theta, Effort::Fine)?;
+                        Outlook { mse: at(far, Effort::Fine)?.mse.max(widest.mse), ..widest }
+                    }
+                }
+            }
+            Criterion::Average => {
                 let mut all = Outlook::default();
                 match kind {
                     Kind::Joseph | Kind::ThreeStage => {
@@ -118,7 +128,7 @@ impl Trial {
     fn rank(&self, outlook: &Outlook) -> f64 {
         match outlook.infinite > MOST_INFINITE {
             true => f64::MAX.sqrt() * (1.0 + outlook.infinite),
-            false => outlook.spread(self.z()),
+            false => outlook.shown(self.z()),
         }
     }
 

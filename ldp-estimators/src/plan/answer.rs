@@ -10,9 +10,10 @@ pub struct Plan {
     pub users: u64,
     /// Which protocol, allocated.
     pub protocol: Protocol,
-    /// What it promises: at the worst mean of the prior interval, or on average.
+    /// What it promises: widths, coverage and infinite ends at the worst mean of the prior interval and the largest mean squared
+    /// error at any, or all of it on average.
     pub outlook: Outlook,
-    /// The mean at which it promises least.
+    /// The mean at which its intervals are widest.
     pub worst_mean: f64,
     /// The half-width that the asymptotic formula promises, $z\sigma\sqrt{V/n}$.
     pub asymptotic_half_width: f64,

@@ -37,6 +37,12 @@ impl Outlook {
         self.half_width().map_or(f64::INFINITY, |half| half / z).max(self.mse.sqrt())
     }
 
+    /// The half-width that counts: that of the intervals, or what the mean squared error says if that is a tenth more. An
+    /// estimate that is rarely but far off has narrow intervals and is still not what was asked for.
+    pub(super) fn shown(&self, z: f64) -> f64 {
+        self.half_width().unwrap_or(f64::INFINITY).max(z * self.mse.sqrt() / 1.1)
+    }
+
     /// This with a weight, added to what there is.
     pub(super) fn add(&mut self, weight: f64, other: &Self) {
         self.mse += weight * other.mse;

@@ -25,6 +25,9 @@ const PER_CELL: i32 = 4;
 /// Candidates cost at most so many times as much as the cheapest: leading terms are not all.
 const NEAR: f64 = 1.4;
 
+/// Groups of fewer users are tried in small steps.
+const FEW: u64 = 400;
+
 /// How many boundaries have their surroundings looked at.
 const BOUNDARIES: usize = 2;
 
@@ -198,7 +201,8 @@ impl Pilots {
             let (cost, first_stage) = self.cost(ground, users, pilot, two_stages)?;
             least = least.min(cost);
             all.push((cost, self.protocol(pilot, two_stages.then_some(first_stage))));
-            group += group.div_ceil(7);
+            // Of small groups every count matters to what passes.
+            group += group.div_ceil(if group < FEW { 24 } else { 7 });
         }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(all.into_iter().take_while(|(cost, _)| *cost <= NEAR * least).map(|(_, protocol)| protocol).collect())

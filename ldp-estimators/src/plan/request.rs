@@ -13,6 +13,9 @@ use ldp_core::{Epsilon, Error, Result};
 
 /// More users than this are not planned for.
 const MOST_USERS: u64 = 1_000_000_000_000;
+/// Numbers of users that differ by less than one in so many are settled with one allocation.
+const NARROW: u64 = 25;
+
 /// What is known, and what the plan may do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
@@ -193,7 +196,7 @@ impl Request {
             let tried = self.tried(trial, kind, users, &mut known);
             let (enough, guess) = match tried {
                 Ok((protocol, outlook)) => {
-                    let half = shown(&outlook, z);
+                    let half = outlook.shown(z);
                     let enough = half <= half_width && outlook.infinite <= MOST_INFINITE;
                     if enough {
                         works = Some((users, protocol));
@@ -239,32 +242,52 @@ impl Request {
         for _ in 0..40 {
             let protocol = trial.allocate(kind, users)?;
             let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
-            let half = shown(&outlook, z);
+            let half = outlook.shown(z);
             let ratio = (half / half_width).powi(2);
             if half <= half_width && outlook.infinite <= MOST_INFINITE {
                 found = Some((users, protocol, outlook, worst));
-                // A hair more than would do if widths alone counted, and no fewer than half-way to what does not.
-                let fewer = (users as f64 * (1.005 * ratio).max(0.7)).ceil() as u64;
-                let fewer = rounded(fewer.max(fails + users.saturating_sub(fails) / 2));
-                if fewer + fewer / 100 >= users {
+                if users - fails <= users / NARROW {
+                    break;
+                }
+                // A hair more than would do if widths alone counted; always fewer, as another allocation may do with them.
+                let fewer = (users as f64 * (1.005 * ratio).clamp(0.7, 0.96)).ceil() as u64;
+                let fewer = rounded(fewer.max(fails + (users - fails) / 2));
+                if fewer >= users {
                     break;
                 }
                 users = fewer;
             } else {
                 fails = users;
                 let least = if outlook.infinite > MOST_INFINITE { 1.03 } else { 1.001 };
-                let more = match found {
+                users = rounded(match found {
+                    Some((most, ..)) if most - fails <= most / NARROW => break,
                     Some((most, ..)) => fails + (most - fails) / 2,
                     None => ((users as f64 * ratio.clamp(least, 1.1)).ceil() as u64).max(users + 1),
-                };
-                users = rounded(more);
-                let most = found.map_or(MOST_USERS, |(most, ..)| most - most / 100);
-                if users > most {
+                });
+                if users >= found.map_or(MOST_USERS, |(most, ..)| most) {
                     break;
                 }
             }
         }
-        Ok(found)
+        found.map_or(Ok(None), |found| self.tighten(trial, half_width, fails, found).map(Some))
+    }
+
+    /// The same allocation with fewer users, more than `fails`, if that is enough.
+    fn tighten(&self, trial: &Trial, half_width: f64, fails: u64, found: Found) -> Result<Found> {
+        let (mut best, z) = (found, trial.z());
+        let mut fails = fails.max(best.0 - best.0 / 8).max(best.1.spent().iter().sum::<u64>() + 2);
+        loop {
+            let users = rounded(fails + best.0.saturating_sub(fails) / 2);
+            if users <= fails || users >= best.0 {
+                return Ok(best);
+            }
+            let (outlook, worst) = trial.outlook(&best.1, users, Effort::Fine)?;
+            if outlook.shown(z) <= half_width && outlook.infinite <= MOST_INFINITE {
+                best = (users, best.1, outlook, worst);
+            } else {
+                fails = users;
+            }
+        }
     }
 
     /// A protocol of a kind with so many users, and roughly what it promises.
@@ -381,12 +404,6 @@ impl Request {
 fn rounded(users: u64) -> u64 {
     let unit = 10u64.pow(users.max(1).ilog10().saturating_sub(2));
     users.div_ceil(unit) * unit
-}
-
-/// The half-width that counts: that of the intervals, or what the mean squared error says if that is a tenth more. An
-/// estimate that is rarely but far off has narrow intervals and is still not what was asked for.
-fn shown(outlook: &Outlook, z: f64) -> f64 {
-    outlook.half_width().unwrap_or(f64::INFINITY).max(z * outlook.mse.sqrt() / 1.1)
 }
 
 /// Users, protocol, promise, and the mean at which it is least.
