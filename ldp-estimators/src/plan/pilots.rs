@@ -181,7 +181,7 @@ impl Pilots {
         Ok(outlook)
     }
 
-    /// Pilots with the first stage that goes with each if there is one, the cheapest first by leading terms: the law of the
+    /// Pilots from small to large, with the first stage that goes with each if there is one, of about least cost by leading terms: the law of the
     /// pilot with the asymptotic variance of what follows, a pilot that is lost counted with its distance.
     pub fn candidates(&self, ground: &Ground, users: u64, two_stages: bool) -> Result<Vec<Protocol>> {
         let (scales, fewest) = (self.scales()?, self.fewest()?);
@@ -204,8 +204,7 @@ impl Pilots {
             // Of small groups every count matters to what passes.
             group += group.div_ceil(if group < FEW { 24 } else { 7 });
         }
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(all.into_iter().take_while(|(cost, _)| *cost <= NEAR * least).map(|(_, protocol)| protocol).collect())
+        Ok(all.into_iter().filter(|(cost, _)| *cost <= NEAR * least).map(|(_, protocol)| protocol).collect())
     }
 
     /// A pilot of about so many users, and what follows it.
