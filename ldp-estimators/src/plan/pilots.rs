@@ -19,6 +19,9 @@ const LOST: f64 = 4.0;
 /// Larger groups have their law worked out roughly: it takes about a microsecond per user and table, and is nearly normal.
 const EXACT_GROUP: u64 = 6_000;
 
+/// Smaller groups have the exact law always: it takes no longer, and they are far from normal.
+const SMALL_GROUP: u64 = 160;
+
 /// Places per cell of the finest scale.
 const PER_CELL: i32 = 4;
 
@@ -111,7 +114,7 @@ impl Pilots {
     /// Where a pilot of so many users leaves what follows, seen from one mean.
     fn starts(&self, ground: &Ground, users: u64, theta: f64, effort: Effort) -> Result<Arc<Starts>> {
         let group = users / self.scales()?;
-        let exact = effort == Effort::Fine && group <= EXACT_GROUP;
+        let exact = group <= SMALL_GROUP || effort == Effort::Fine && group <= EXACT_GROUP;
         let key = (group, theta.to_bits(), exact);
         if let Some(starts) = self.starts.lock().ok().and_then(|known| known.get(&key).cloned()) {
             return Ok(starts);
