@@ -24,7 +24,7 @@ pub(crate) struct Placed {
     pub(crate) theta: f64,
     /// Where parameters are ruled out below; `None` where they are not within 16 units of score.
     pub(crate) low: Option<f64>,
-    /// The same above.
+    /// Where parameters are ruled out above, in the same way.
     pub(crate) high: Option<f64>,
     /// Whether all that is not ruled out is one place.
     pub(crate) bounded: bool,

@@ -7,7 +7,7 @@ use ldp_core::drive::exact::{Countable, Exact, Risk};
 use ldp_core::model::Gaussian;
 use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::{Epsilon, Error, IntervalKind};
-use ldp_estimators::plan::{Outlook, Plan, Prior, Protocol, Request};
+use ldp_estimators::plan::{Criterion, Outlook, Plan, Prior, Protocol, Request};
 use ldp_estimators::{BitwisePilot, DuchiRogers, Joseph, OneStage, Rescaled, Share, ThreeStage, TwoStage};
 use rand::RngExt;
 
@@ -61,7 +61,7 @@ impl Asked {
         }
     }
 
-    /// The same, but harder in one way.
+    /// A request that is harder in one way.
     fn harder(&self, way: usize, by: f64) -> Self {
         let width = self.high - self.low;
         match way {
@@ -169,4 +169,20 @@ fn no_mean_is_worse_than_the_promise() {
             assert!(found.infinite <= 0.011, "{found:?} at {theta}: {what}");
         }
     }
+}
+
+/// The average half-width is that over means that the plan did not choose; the worst one is wider by far more than 2 %.
+#[test]
+fn an_average_is_that_of_all_means() {
+    let asked = Asked { epsilon: 1.0, sigma: 1.0, low: 3.0, high: 43.0, half_width: 0.1, rounds: 2, guess: false };
+    let plan = asked.request().criterion(Criterion::Average).for_users(20_000).unwrap();
+    assert!(matches!(plan.protocol, Protocol::Joseph { .. }), "{:?}", plan.protocol);
+    let half = |theta: f64| exact(&asked, &plan, theta).half_width().unwrap();
+    // Evenly, and in step with no scale.
+    let means = cases(61, 487);
+    let share = |i: usize| (i as f64 + 0.5) / means as f64;
+    let average = (0..means).map(|i| half(asked.low + 40.0 * share(i))).sum::<f64>() / means as f64;
+    let promised = plan.outlook.half_width().unwrap();
+    assert!((average / promised - 1.0).abs() < 0.02, "{average}, promised {promised}");
+    assert!(half(plan.worst_mean) / promised > 1.05, "{} at worst", half(plan.worst_mean));
 }

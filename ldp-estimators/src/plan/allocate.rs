@@ -14,6 +14,9 @@ use std::f64::consts::PI;
 /// Places on one side of the start of a protocol without a pilot.
 const SIDE: i32 = 16;
 
+/// Means over which a piloted protocol is averaged.
+const EVENLY: i32 = 32;
+
 /// Allocations of a piloted protocol that are compared by what they promise, at first.
 const CANDIDATES: usize = 6;
 
@@ -49,6 +52,19 @@ impl Trial {
         }
     }
 
+    /// Means that stand for all of them, with weights.
+    fn spread_out(&self, kind: Kind) -> Vec<(f64, f64)> {
+        let (centre, radius) = (self.prior.centre(), self.prior.radius());
+        match kind {
+            // Multiples of the golden ratio fill the range evenly, and keep step with no scale of a pilot.
+            Kind::Joseph | Kind::ThreeStage => (1..=EVENLY)
+                .map(|i| (f64::from(i) * 0.618_033_988_749_894_9).fract())
+                .map(|share| (1.0 / f64::from(EVENLY), centre + (2.0 * share - 1.0) * radius))
+                .collect(),
+            _ => GAUSS.map(|(weight, share)| (weight, centre + share * radius)).to_vec(),
+        }
+    }
+
     /// What a protocol promises over all means, and the mean at which its intervals are widest. Errors may be largest at
     /// another: the mean squared error is the largest of all.
     pub fn outlook(&self, protocol: &Protocol, users: u64, effort: Effort) -> Result<(Outlook, f64)> {
@@ -74,17 +90,8 @@ impl Trial {
             }
             Criterion::Average => {
                 let mut all = Outlook::default();
-                match kind {
-                    Kind::Joseph | Kind::ThreeStage => {
-                        let weight = 1.0 / places.len() as f64;
-                        places.iter().try_for_each(|&theta| at(theta, effort).map(|one| all.add(weight, &one)))?;
-                    }
-                    _ => {
-                        let (centre, radius) = (self.prior.centre(), self.prior.radius());
-                        for (weight, share) in GAUSS {
-                            all.add(weight, &at(centre + share * radius, effort)?);
-                        }
-                    }
+                for (weight, theta) in self.spread_out(kind) {
+                    all.add(weight, &at(theta, effort)?);
                 }
                 all
             }

@@ -184,8 +184,10 @@ impl Pilots {
         Ok(outlook)
     }
 
-    /// Pilots from small to large, with the first stage that goes with each if there is one, of about least cost by leading terms: the law of the
-    /// pilot with the asymptotic variance of what follows, a pilot that is lost counted with its distance.
+    /// Pilots of about the least cost, from small to large, each with its first stage if there is one.
+    ///
+    /// The cost goes by leading terms: the law of the pilot with the asymptotic variance of what follows, and a pilot that is lost
+    /// counted with its distance.
     pub fn candidates(&self, ground: &Ground, users: u64, two_stages: bool) -> Result<Vec<Protocol>> {
         let (scales, fewest) = (self.scales()?, self.fewest()?);
         if fewest + 2 >= users {

@@ -208,7 +208,7 @@ impl Request {
                     (enough, users as f64 * if enough { ratio.min(1.0) } else { more })
                 }
                 Err(Error::TooFew { name: "users", least, .. }) => (false, least as f64),
-                // A pilot with more users per scale than can be summed.
+                // A pilot in whose law more intervals can be reached than are followed.
                 Err(Error::TooMany { .. } | Error::Unsupported { .. }) => return Ok(None),
                 Err(error) => return Err(error),
             };

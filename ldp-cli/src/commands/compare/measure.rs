@@ -50,7 +50,7 @@ struct Replicated {
 struct Drawn {
     fidelity: Fidelity,
     seed: u64,
-    /// Of how many at most.
+    /// Largest number of replications of the point and of what it is compared with.
     most: u64,
 }
 

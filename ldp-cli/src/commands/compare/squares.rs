@@ -15,7 +15,7 @@ pub struct Squares {
 }
 
 impl Squares {
-    /// None of at most so many. Two lists of the same `most` have the same replications in a group.
+    /// An empty list for at most `most` values. Two lists of the same `most` have the same replications in a group.
     pub fn new(most: u64) -> Self {
         Self { sums: Vec::new(), group: most.div_ceil(MOST).max(1), count: 0 }
     }
