@@ -391,6 +391,10 @@ pub struct Estimate {
     /// What is known about the values, as a spec; protocols for a mean take sigma from it
     #[arg(long, value_name = "SPEC", default_value = "gaussian")]
     pub model: Spec,
+    /// Standard deviation of Gaussian noise that every user adds to the value before answering, as 'ldp plan' says; sigma of
+    /// --model includes it
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_number)]
+    pub blur: Option<f64>,
     /// Privacy level
     #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = parse_epsilon)]
     pub epsilon: Epsilon,

@@ -359,3 +359,29 @@ fn the_example_of_the_readme_holds() {
     }
     assert!(covered >= 88 && quiet >= 99, "{covered} cover, {quiet} quiet");
 }
+
+/// With noise of standard deviation 3 values of standard deviation 1 have √10. If none were added, the share above the start would
+/// say that the mean is three times as far away.
+#[test]
+fn blurred_values_have_the_noise_that_the_plan_counts_on() {
+    let folder = Folder::new();
+    let file = folder.file("values.csv", column(40_000, |p| 1.0 + normal::quantile(p)));
+    let call = "estimate --estimator one-stage:start=0 --epsilon 4 --seed 5 --format json --model gaussian:sigma=";
+    let total = 10f64.sqrt();
+    let record = ldp(&format!("{call}{total} --blur 3")).on(&file).succeeds().json();
+    let error = number(&record, "standard_error");
+    // Five standard errors: α < 1e-6. The values themselves add 1/√40000.
+    assert!((number(&record, "estimate") - 1.0).abs() < 5.0 * error, "{record}");
+    assert_eq!(number(&record, "blur"), 3.0);
+    let mutant = ldp(&format!("{call}{total}")).on(&file).succeeds().json();
+    assert!(number(&mutant, "estimate") > 1.0 + 50.0 * error, "{mutant}");
+    for (wrong, limit) in [
+        ("--blur 4 --model gaussian:sigma=3", "below sigma of --model, 3"),
+        ("--blur 0 --model gaussian:sigma=3", "positive"),
+        ("--blur 1 --model laplace:scale=3", "--model gaussian"),
+    ] {
+        let call = format!("estimate --estimator one-stage:start=0 --epsilon 1 {wrong}");
+        let refused = ldp(&call).on("/no/such/file.csv").must_be_refused();
+        assert!(refused.stderr.contains(limit) && refused.stderr.contains("--blur"), "{}", refused.stderr);
+    }
+}

@@ -6,7 +6,7 @@ use common::{ends, ldp, number};
 use serde_json::Value;
 
 const PLAN: &str = "plan --epsilon 1 --guess 0.3 --guess-error 1 --half-width 0.1";
-const FIELDS: [&str; 29] = [
+const FIELDS: [&str; 31] = [
     "command",
     "version",
     "epsilon",
@@ -21,6 +21,8 @@ const FIELDS: [&str; 29] = [
     "wanted_users",
     "users",
     "estimator",
+    "blur",
+    "blurred_sigma",
     "expected_half_width",
     "expected_mse",
     "scaled_mse",
@@ -207,7 +209,7 @@ fn both_are_refused_with_the_number_that_is_then_enough() {
 
 #[test]
 fn too_few_rounds_are_named() {
-    ldp("plan --epsilon 1 --range -6:6 --half-width 0.3 --rounds 1")
+    ldp("plan --epsilon 1 --guess 0 --guess-error 1000 --half-width 0.0001 --rounds 1")
         .runs()
         .failed_with(2)
         .saying("--rounds 1: rounds must be at least 2, got 1");
@@ -279,4 +281,23 @@ fn bad_input_is_refused_by_the_name_of_its_flag() {
     ] {
         ldp("plan").with(&arguments).must_be_refused().saying(fragment);
     }
+}
+
+/// A σ far below the half-width is made larger by noise: the same plan for every such σ, and it keeps its promise.
+#[test]
+fn small_deviations_are_blurred_and_the_promise_holds() {
+    let plans = [0.01, 0.4, 1.0].map(|sigma| {
+        let plan = record(&format!("plan --epsilon 1 --sigma {sigma} --range 0:40 --half-width 1"));
+        let (blur, total) = (number(&plan, "blur"), number(&plan, "blurred_sigma"));
+        assert!(blur > sigma && (total / blur.hypot(sigma) - 1.0).abs() < 1e-12, "{plan:#}");
+        for line in ["command_line", "check_line"] {
+            assert!(text(&plan, line).contains(&format!("gaussian:sigma={total}")), "{plan:#}");
+        }
+        assert!(text(&plan, "command_line").contains(&format!("--blur {blur} ")), "{plan:#}");
+        plan
+    });
+    assert!(plans.windows(2).all(|two| two[0]["users"] == two[1]["users"]), "{plans:#?}");
+    check(&plans[1]);
+    // Where σ is large beside the half-width there is nothing to gain.
+    assert_eq!(number(&record("plan --epsilon 1 --range 0:40 --half-width 0.03"), "blur"), 0.0);
 }

@@ -32,12 +32,13 @@ struct Asked {
 }
 
 impl Asked {
-    /// ε from 0.2 to 6, σ from 0.01 to 100, ranges of 0.5 to 1000 σ, and half-widths of a fiftieth to a quarter of σ.
+    /// ε from 0.2 to 6, σ from 0.01 to 100, ranges of 0.5 to 1000 σ, and half-widths from a fiftieth of σ to nearly all of
+    /// the range.
     fn random(rng: &mut SimulationRng) -> Self {
         let (epsilon, sigma) = (log(rng, 0.2, 6.0), log(rng, 0.01, 100.0));
         let width = sigma * log(rng, 0.5, 1000.0);
         let low = width * 4.0 * (rng.random::<f64>() - 0.5) * f64::from(u8::from(rng.random::<bool>()));
-        let half_width = log(rng, 0.02, 0.25) * sigma.min(width / 2.0);
+        let half_width = log(rng, 0.02 * sigma.min(width / 2.0), 0.4 * width);
         let rounds = [3, 3, 2, 1][rng.random_range(0..4)];
         let rounds = if width > 4.0 * sigma { rounds.max(2) } else { rounds };
         Self { epsilon, sigma, low, high: low + width, half_width, rounds, guess: rng.random() }
@@ -81,11 +82,15 @@ fn what_is_harder_costs_no_fewer_users() {
     let (mut broken, mut dearer) = (Vec::new(), 0);
     for number in 0..cases(30, 400) {
         let asked = Asked::random(&mut rng);
+        let start = std::time::Instant::now();
         let easy = asked.users();
+        let seconds = start.elapsed().as_secs_f64();
         let (way, by) = (number % 5, log(&mut rng, 1.005, 4.0));
         let harder = asked.harder(way, by);
         let hard = harder.users();
-        println!("{easy:>14} {hard:>14} way {way} by {by:.3} {asked:?}");
+        let wide = if asked.half_width > 0.25 * asked.sigma { "wide" } else { "" };
+        let broke = if hard < easy { "BROKEN" } else { "" };
+        println!("{easy:>14} {hard:>14} {seconds:.2} s way {way} by {by:.3} {wide} {broke} {asked:?}");
         if hard < easy {
             broken.push(format!("{easy}, then {hard}: way {way} by {by}: {asked:?}"));
         }
@@ -111,7 +116,9 @@ fn exact(asked: &Asked, plan: &Plan, theta: f64) -> Outlook {
             finite_width: sums.finite_width / mass,
         }
     }
-    let (epsilon, sigma, users) = (Epsilon::new(asked.epsilon).unwrap(), asked.sigma, plan.users);
+    let (epsilon, users) = (Epsilon::new(asked.epsilon).unwrap(), plan.users);
+    let sigma = asked.sigma.hypot(plan.noise);
+    let asked = &Asked { sigma, ..*asked };
     let pilot = |low, high, users| BitwisePilot::new(epsilon, [low, high], sigma, Share::Count(users)).unwrap();
     match plan.protocol {
         Protocol::OneStage { start } => {

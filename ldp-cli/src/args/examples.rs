@@ -48,8 +48,10 @@ pub const PLAN_EXAMPLES: &str = "Examples:
 
 With --half-width alone the plan has the fewest users, with --users alone it makes the most of them,
 and with both it says whether they are enough. Promises are those of the exact risk, as ldp risk has
-it, not of asymptotic formulas. A mean is certain to lie in a --range; a --guess may be wrong. The
-last two lines are the command to run on the data and one that checks the promise by simulation.";
+it, not of asymptotic formulas. A mean is certain to lie in a --range; a --guess may be wrong. Where
+sigma is small beside the half-width or the range, users first add Gaussian noise to their values
+(--blur of ldp estimate): the search takes fewer users then. The last two lines are the command to
+run on the data and one that checks the promise by simulation.";
 
 /// Of `ldp fisher`.
 pub const FISHER_EXAMPLES: &str = "Examples:

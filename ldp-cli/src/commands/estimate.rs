@@ -8,7 +8,7 @@ use crate::registry::{self, Meaning, OnData, Untold};
 use crate::report::{self, counted, percent, plain, significant};
 use crate::spec::Spec;
 use anyhow::Context;
-use ldp_core::drive::{Order, RowNoise, RowStore};
+use ldp_core::drive::{Blurred, Order, RowNoise, RowStore};
 use ldp_core::{Diagnostic, Error, Interval};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ struct Record {
     users: u64,
     skipped: u64,
     rounds: u64,
+    /// The standard deviation of the Gaussian noise that was added to every value.
+    blur: Option<f64>,
     /// The largest ε among the questions asked, from their own weights.
     epsilon: Option<f64>,
     claimed_epsilon: f64,
@@ -66,6 +68,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         with_command(error, args, std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
     })?;
     let OnData { built, protocol, uses_model } = &on_data;
+    let blur = args.blur.map(|blur| check_blur(blur, &on_data)).transpose()?;
     let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
     let kind = choose_interval(estimator, args.interval.interval)?;
     let noise = match common.seed {
@@ -91,9 +94,18 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         RowOrder::Random => Order::Random,
         RowOrder::File => Order::File,
     };
-    let collected = estimator
-        .collect(&mut spool, order, noise)
-        .with_context(|| format!("{spec} with {}", counted(users, "row")))?;
+    let collected = match blur {
+        None => estimator.collect(&mut spool, order, noise),
+        Some(blur) => {
+            // Of a stream of its own: with the noise of the answers it would say more than they do.
+            let own = match common.seed {
+                Some(seed) => RowNoise::demonstration(!seed),
+                None => RowNoise::system()?,
+            };
+            estimator.collect(&mut Blurred::new(&mut spool, blur, own)?, order, noise)
+        }
+    };
+    let collected = collected.with_context(|| format!("{spec} with {}", counted(users, "row")))?;
     let estimate = &collected.estimate;
     let (interval, interval_reason) = match kind.map(|kind| on_data.interval(&**estimate, kind, args.interval.level)) {
         Some(Ok(interval)) => (Some(interval), None),
@@ -116,7 +128,10 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     for finding in &diagnostics {
         warn(common.quiet, &finding.text);
     }
-    let Meaning { estimates, assumptions } = Meaning::new(protocol, built);
+    let Meaning { estimates, mut assumptions } = Meaning::new(protocol, built);
+    if let Some(blur) = blur {
+        assumptions.push(format!("the standard deviation includes the {} of the noise that was added", plain(blur)));
+    }
     let value = on_data.value(&**estimate);
     let standard_error = estimate.standard_error();
     let clipped = on_data.clipped(value, standard_error);
@@ -137,6 +152,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         users,
         skipped,
         rounds: collected.rounds,
+        blur,
         epsilon: collected.epsilon.map(ldp_core::Epsilon::value),
         claimed_epsilon: args.epsilon.value(),
         private,
@@ -150,6 +166,23 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
         Format::Csv => report::record(common.format, &columns(&record)?, String::new),
         _ => report::record(common.format, &record, || human(&record, protocol.range)),
     }
+}
+
+/// The noise that is added to values, if the protocol is for values with such noise.
+fn check_blur(blur: f64, on_data: &OnData) -> anyhow::Result<f64> {
+    let OnData { built, protocol, .. } = on_data;
+    anyhow::ensure!(
+        protocol.gaussian && built.gaussian,
+        "--blur {blur}: {} on {} is not for values with Gaussian noise: give --model gaussian and a protocol for its mean",
+        protocol.spec,
+        built.spec
+    );
+    anyhow::ensure!(
+        blur > 0.0 && blur < built.scale,
+        "--blur {blur}: must be positive and below sigma of --model, {}, which includes it",
+        built.scale
+    );
+    Ok(blur)
 }
 
 /// The record with the same columns whatever the data: lists are one text each, and an interval that is not there is empty.

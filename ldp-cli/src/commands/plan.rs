@@ -31,6 +31,10 @@ struct Record {
     wanted_users: Option<u64>,
     users: u64,
     estimator: String,
+    /// The standard deviation of the Gaussian noise that every user adds to the value before answering.
+    blur: f64,
+    /// The standard deviation of values with that noise.
+    blurred_sigma: f64,
     /// Over the intervals with finite ends.
     expected_half_width: Option<f64>,
     expected_mse: Option<f64>,
@@ -102,7 +106,7 @@ pub fn run(common: &Common, args: &args::Plan) -> anyhow::Result<()> {
     let plan = planned.map_err(|error| refused(args, error))?;
     // Protocols could not be told apart by squares that are all infinite, or all zero.
     anyhow::ensure!(
-        plan.outlook.mse.is_finite() && plan.asymptotic_half_width.is_normal(),
+        plan.outlook.mse.is_normal() && plan.asymptotic_half_width.is_normal(),
         "the squared errors are beyond double precision: --sigma {:e}; use another unit",
         args.sigma
     );
@@ -160,7 +164,9 @@ fn finite(value: f64) -> Option<f64> {
 fn record(args: &args::Plan, prior: Prior, plan: &Plan) -> Record {
     let &args::Plan { sigma, level, .. } = args;
     let (epsilon, users, outlook, spec) = (args.epsilon.value(), plan.users, &plan.outlook, plan.protocol.spec());
-    let protocol = format!("--estimator {spec} --model gaussian:sigma={sigma}");
+    let blurred_sigma = sigma.hypot(plan.noise);
+    let protocol = format!("--estimator {spec} --model gaussian:sigma={blurred_sigma}");
+    let blur = if plan.noise > 0.0 { format!(" --blur {}", plan.noise) } else { String::new() };
     let shown_level = if level == USUAL_LEVEL { String::new() } else { format!(" --level {level}") };
     Record {
         command: "plan",
@@ -176,6 +182,8 @@ fn record(args: &args::Plan, prior: Prior, plan: &Plan) -> Record {
         wanted_half_width: args.half_width,
         wanted_users: args.users,
         users,
+        blur: plan.noise,
+        blurred_sigma,
         expected_half_width: outlook.half_width(),
         expected_mse: finite(outlook.mse),
         scaled_mse: finite(users as f64 * outlook.mse),
@@ -189,7 +197,7 @@ fn record(args: &args::Plan, prior: Prior, plan: &Plan) -> Record {
         naive: plan.naive.as_ref().map(naive),
         alternatives: plan.alternatives.iter().map(|other| alternative(other, users)).collect(),
         warnings: plan.warnings.iter().map(|warning| in_words(warning, args)).collect(),
-        command_line: format!("ldp estimate FILE --column COLUMN {protocol} --epsilon {epsilon}{shown_level}"),
+        command_line: format!("ldp estimate FILE --column COLUMN {protocol}{blur} --epsilon {epsilon}{shown_level}"),
         check_line: format!(
             "ldp simulate {protocol} --theta {} --users {users} --epsilon {epsilon} --replications {REPLICATIONS} \
              --level {level}",
@@ -348,6 +356,14 @@ fn human(record: &Record, dominant: Part, rounds: u32) -> String {
     }
     if let Some(naive) = &record.naive {
         text += &halves(naive);
+    }
+    if record.blur > 0.0 {
+        text += &format!(
+            "Note: Every user adds Gaussian noise of standard deviation {} to the value before answering. That makes sigma {}, and \
+             a search that need not be finer takes fewer users. The answers are as private as without.\n",
+            significant(record.blur, 4),
+            significant(record.blurred_sigma, 4)
+        );
     }
     for warning in &record.warnings {
         text += &format!("Note: {warning}\n");

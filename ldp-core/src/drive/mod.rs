@@ -31,7 +31,7 @@ pub use batches::in_batches;
 pub use binomial::{Binomial, draw_binomial, falls_below};
 pub use exact::Exact;
 pub use replay::Replay;
-pub use rows::{Order, RowNoise, RowStore, Rows};
+pub use rows::{Blurred, Order, RowNoise, RowStore, Rows};
 pub use slice::{privatize_slice, simulate_slice};
 pub use summary::{Coverage, Moments, Summary};
 pub use table::CountTable;

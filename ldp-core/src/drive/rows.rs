@@ -4,7 +4,7 @@
 //! put its smallest values into the first round. The assignment is a permutation that is computed, not stored,
 //! so memory does not grow with the number of rows.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::mechanism::{Mechanism, check_deployable};
 use crate::staged::{Group, Population};
 use crate::system::SystemRng;
@@ -13,6 +13,7 @@ use crate::wide::wipe;
 use rand::rand_core::TryRng;
 use rand::rngs::ChaCha12Rng;
 use rand::{Rng, RngExt, SeedableRng};
+use rand_distr::StandardNormal;
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -53,6 +54,52 @@ impl RowStore for &[f64] {
 
     fn scan(&mut self, visit: &mut dyn FnMut(u64, f64) -> Result<()>) -> Result<()> {
         (0u64..).zip(self.iter()).try_for_each(|(row, &value)| visit(row, value))
+    }
+}
+
+/// Rows to which Gaussian noise is added, anew whenever a row is read.
+///
+/// Values with a larger σ need a coarser search: a protocol for a Gaussian mean is then told $\sqrt{\sigma^2 + s^2}$ as the
+/// standard deviation. Answers are as private as without, because a question is ε-private for whatever value it is asked about. A row
+/// answers once, so it has noise once.
+///
+/// ```
+/// use ldp_core::drive::{Blurred, RowNoise, RowStore};
+/// let mut rows = Blurred::new(&[1.5, 2.5][..], 0.1, RowNoise::system()?)?;
+/// assert_eq!(rows.rows(), 2);
+/// assert!((rows.value(1)? - 2.5).abs() < 2.0);
+/// # Ok::<(), ldp_core::Error>(())
+/// ```
+pub struct Blurred<S> {
+    rows: S,
+    deviation: f64,
+    noise: RowNoise,
+}
+
+impl<S: RowStore> Blurred<S> {
+    /// Rows with noise of this standard deviation.
+    pub fn new(rows: S, deviation: f64, noise: RowNoise) -> Result<Self> {
+        require(deviation > 0.0 && deviation.is_finite(), "blur", "positive and finite", deviation)?;
+        Ok(Self { rows, deviation, noise })
+    }
+}
+
+impl<S: RowStore> RowStore for Blurred<S> {
+    fn rows(&self) -> u64 {
+        self.rows.rows()
+    }
+
+    fn value(&mut self, row: u64) -> Result<f64> {
+        let normal: f64 = self.noise.sample(StandardNormal);
+        Ok(self.rows.value(row)? + self.deviation * normal)
+    }
+
+    fn scan(&mut self, visit: &mut dyn FnMut(u64, f64) -> Result<()>) -> Result<()> {
+        let Self { rows, deviation, noise } = self;
+        rows.scan(&mut |row, value| {
+            let normal: f64 = noise.sample(StandardNormal);
+            visit(row, value + *deviation * normal)
+        })
     }
 }
 

@@ -42,6 +42,11 @@ impl Trial {
         self.ground.sigma.powi(2) * one_stage_variance(self.ground.epsilon, 0.0)
     }
 
+    /// The standard deviation that the best sign protocol has with so many users who have values of this σ.
+    pub fn bound_at(&self, sigma: f64, users: u64) -> f64 {
+        sigma * (one_stage_variance(self.ground.epsilon, 0.0) / users as f64).sqrt()
+    }
+
     /// The means at which a protocol is tried, from low to high: the worst lies at one of them or between two.
     fn places(&self, kind: Kind) -> Vec<f64> {
         let (centre, radius) = (self.prior.centre(), self.prior.radius());
@@ -70,9 +75,18 @@ impl Trial {
     pub fn outlook(&self, protocol: &Protocol, users: u64, effort: Effort) -> Result<(Outlook, f64)> {
         let kind = protocol.kind();
         let at = |theta: f64, effort| self.ground.outlook(protocol, users, theta, effort, &self.pilots);
-        let places = self.places(kind);
+        let mut places = self.places(kind);
+        let last = places.len().saturating_sub(1);
+        if effort == Effort::Glance {
+            let some = places.iter().enumerate().filter(|(index, _)| index % 4 == 0 || *index == last);
+            places = some.map(|(_, &place)| place).collect();
+        }
         // The chance that a pilot fails has peaks a tenth of a σ wide: without a look between the places it is missed.
-        let halvings = if effort == Effort::Fine { FINELY } else { FINELY / 2 };
+        let halvings = match effort {
+            Effort::Glance => 0,
+            Effort::Rough => FINELY / 2,
+            Effort::Fine => FINELY,
+        };
         let none = || Error::Unsupported { what: "a plan", needs: "a mean to plan for" };
         let (theta, rough) = worst(&places, halvings, |theta| at(theta, Effort::Rough), |outlook| self.rank(outlook))?
             .ok_or_else(none)?;
@@ -81,7 +95,7 @@ impl Trial {
                 let (far, large) = worst(&places, halvings, |theta| at(theta, Effort::Rough), |outlook| outlook.mse)?
                     .ok_or_else(none)?;
                 match effort {
-                    Effort::Rough => Outlook { mse: large.mse.max(rough.mse), ..rough },
+                    Effort::Glance | Effort::Rough => Outlook { mse: large.mse.max(rough.mse), ..rough },
                     Effort::Fine => {
                         let widest = at(theta, Effort::Fine)?;
                         Outlook { mse: at(far, Effort::Fine)?.mse.max(widest.mse), ..widest }
@@ -91,7 +105,8 @@ impl Trial {
             Criterion::Average => {
                 let mut all = Outlook::default();
                 for (weight, theta) in self.spread_out(kind) {
-                    all.add(weight, &at(theta, effort)?);
+                    // Rough is to a thousandth, and exact laws at so many means take seconds.
+                    all.add(weight, &at(theta, Effort::Rough)?);
                 }
                 all
             }
@@ -99,27 +114,27 @@ impl Trial {
         Ok((outlook, theta))
     }
 
-    /// The protocol of a kind with its users split as well as can be.
-    pub fn allocate(&self, kind: Kind, users: u64) -> Result<Protocol> {
+    /// The protocol of a kind with its users split as well as can be; with a pilot, as far as this effort tells.
+    pub fn allocate(&self, kind: Kind, users: u64, effort: Effort) -> Result<Protocol> {
         let start = self.prior.centre();
         match kind {
             Kind::OneStage => Ok(Protocol::OneStage { start }),
             Kind::DuchiRogers => Ok(Protocol::DuchiRogers { start, range: self.prior.radius() }),
             Kind::TwoStage => self.two_stage(start, users),
-            Kind::Joseph => self.piloted(users, false),
-            Kind::ThreeStage => self.piloted(users, true),
+            Kind::Joseph => self.piloted(users, false, effort),
+            Kind::ThreeStage => self.piloted(users, true, effort),
         }
     }
 
     /// The pilot that promises most of those that are likely to.
-    fn piloted(&self, users: u64, two_stages: bool) -> Result<Protocol> {
+    fn piloted(&self, users: u64, two_stages: bool, effort: Effort) -> Result<Protocol> {
         let all = self.pilots.candidates(&self.ground, users, two_stages)?;
         let mut ranks: Vec<Option<f64>> = vec![None; all.len()];
         let mut rank = |index: usize| -> Result<f64> {
             if let Some(known) = ranks[index] {
                 return Ok(known);
             }
-            let found = match self.outlook(&all[index], users, Effort::Rough) {
+            let found = match self.outlook(&all[index], users, effort) {
                 Ok((outlook, _)) => self.rank(&outlook),
                 Err(Error::TooFew { .. }) => f64::INFINITY,
                 Err(error) => return Err(error),

@@ -10,6 +10,9 @@ pub struct Plan {
     pub users: u64,
     /// Which protocol, allocated.
     pub protocol: Protocol,
+    /// The standard deviation of the Gaussian noise that every user adds to the value before answering; the protocol takes the
+    /// values to have the standard deviation $\sqrt{\sigma^2 + \text{noise}^2}$. Zero for most plans.
+    pub noise: f64,
     /// What it promises: widths, coverage and infinite ends at the worst mean of the prior interval and the largest mean squared
     /// error at any, or all of it on average.
     pub outlook: Outlook,

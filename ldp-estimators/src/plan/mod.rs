@@ -19,6 +19,7 @@
 
 mod allocate;
 mod answer;
+mod blur;
 mod first_stage;
 mod gauss;
 mod outlook;

@@ -18,6 +18,8 @@ pub struct Outlook {
 /// How much work an outlook is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Effort {
+    /// For about the number of users: as roughly as for comparing allocations, at every fourth place.
+    Glance,
     /// For comparing allocations: half-widths to a thousandth, and coverage as it should be.
     Rough,
     /// For what is promised: half-widths to one in ten thousand, and coverage to rounding.

@@ -115,18 +115,6 @@ impl Protocol {
         }
     }
 
-    /// The same with another first stage, by a factor.
-    pub(super) fn resized(self, factor: f64) -> Self {
-        let size = |first_stage: u64| ((first_stage as f64 * factor).round() as u64).max(1);
-        match self {
-            Self::TwoStage { start, first_stage } => Self::TwoStage { start, first_stage: size(first_stage) },
-            Self::ThreeStage { low, high, pilot, first_stage } => {
-                Self::ThreeStage { low, high, pilot, first_stage: size(first_stage) }
-            }
-            other => other,
-        }
-    }
-
     /// It as a spec, the way the command names things.
     #[must_use]
     pub fn spec(&self) -> String {

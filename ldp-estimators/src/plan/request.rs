@@ -2,6 +2,7 @@
 
 use super::allocate::{MOST_INFINITE, Trial};
 use super::answer::{Alternative, Naive, Plan, Shares, Warning};
+use super::blur;
 use super::outlook::{Effort, Outlook};
 use super::pilots::Pilots;
 use super::prior::{Criterion, Prior};
@@ -21,6 +22,8 @@ const NARROW: u64 = 25;
 pub struct Request {
     epsilon: Epsilon,
     sigma: f64,
+    /// Standard deviation of the Gaussian noise that every user adds to the value.
+    noise: f64,
     prior: Prior,
     level: f64,
     rounds: u32,
@@ -31,7 +34,7 @@ impl Request {
     /// For a mean with known σ in a prior interval, at a level of 95 %, in at most three rounds, for the worst mean.
     pub fn new(epsilon: Epsilon, sigma: f64, prior: Prior) -> Result<Self> {
         require(sigma > 0.0 && sigma.is_finite(), "sigma", "positive and finite", sigma)?;
-        Ok(Self { epsilon, sigma, prior, level: 0.95, rounds: 3, criterion: Criterion::Worst })
+        Ok(Self { epsilon, sigma, noise: 0.0, prior, level: 0.95, rounds: 3, criterion: Criterion::Worst })
     }
 
     /// Intervals at this level.
@@ -54,16 +57,44 @@ impl Request {
         Self { criterion, ..self }
     }
 
-    /// The best plan for this many users.
+    /// The best plan for this many users. Values are blurred where that is better, see [`Plan::noise`].
     pub fn for_users(&self, users: u64) -> Result<Plan> {
         if users > MOST_USERS {
             return Err(Error::TooMany { name: "users", most: MOST_USERS, value: users });
         }
+        let own = self.unblurred_for_users(users);
+        let trial = self.trial()?;
+        let z = trial.z();
+        // The half-width that counts, and all that may have an infinite end come last.
+        let cost = |plan: &Plan| {
+            let few = plan.outlook.infinite <= MOST_INFINITE;
+            if few { z * plan.outlook.spread(z) } else { f64::MAX.sqrt() * (1.0 + plan.outlook.infinite) }
+        };
+        let best = own.as_ref().map_or(f64::INFINITY, &cost);
+        let radius = self.prior.radius();
+        let above = own.as_ref().ok().and_then(|plan| plan.outlook.half_width()).unwrap_or(radius).min(radius);
+        let floor = |sigma: f64| if sigma > 4.0 * radius { f64::INFINITY } else { z * trial.bound_at(sigma, users) };
+        let about = |sigma: f64, _| {
+            let plan = self.blurred(sigma).unblurred_for_users(users).ok();
+            Ok::<_, Error>(plan.map(|plan| cost(&plan)))
+        };
+        let mut found = own;
+        for sigma in blur::cheapest(above.max(self.sigma), best, self.rounds == 1, floor, about)? {
+            if let Ok(plan) = self.blurred(sigma).unblurred_for_users(users)
+                && found.as_ref().map_or(f64::INFINITY, &cost) > cost(&plan)
+            {
+                found = Ok(plan);
+            }
+        }
+        found
+    }
+
+    fn unblurred_for_users(&self, users: u64) -> Result<Plan> {
         let trial = self.trial()?;
         let mut found = Vec::new();
         let mut refused = None;
         for kind in self.kinds() {
-            let plan = trial.allocate(kind, users).and_then(|protocol| {
+            let plan = trial.allocate(kind, users, Effort::Rough).and_then(|protocol| {
                 let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
                 Ok((users, protocol, outlook, worst))
             });
@@ -90,49 +121,95 @@ impl Request {
     /// The plan with the fewest users whose expected half-width is at most `half_width`.
     ///
     /// The root of its mean squared error is in keeping with that: at most a tenth more than the half-width over z. And at
-    /// most one in a hundred of its intervals has an infinite end.
+    /// most one in a hundred of its intervals has an infinite end. Values are blurred where that needs fewer users, see
+    /// [`Plan::noise`].
     pub fn for_half_width(&self, half_width: f64) -> Result<Plan> {
         require(half_width > 0.0 && half_width.is_finite(), "half-width", "positive and finite", half_width)?;
         let least = "below the half-width of what is known already";
         require(half_width < self.prior.radius(), "half-width", least, half_width)?;
         let trial = self.trial()?;
-        let mut cap = MOST_USERS;
-        let mut found = Vec::new();
-        // Those with more rounds first, which are likely to need fewer users: what needs many times as many is no alternative.
+        let floor = |sigma: f64| (trial.z() * trial.bound_at(sigma, 1) / half_width).powi(2);
+        let users = |plan: &Option<Plan>| plan.as_ref().map_or(u64::MAX, |plan| plan.users);
+        // Finding the place to within a σ far below the half-width is never worth its users.
+        let own = if self.sigma < 0.5 * half_width { Self { rounds: 1, ..*self } } else { *self };
+        let mut found = own.unblurred_for_half_width(half_width)?;
+        for one_round in [true, false] {
+            if self.rounds == 1 && !one_round {
+                break;
+            }
+            let request = if one_round { Self { rounds: 1, ..*self } } else { *self };
+            let best = users(&found).min(MOST_USERS) as f64;
+            let about = |sigma: f64, best: f64| {
+                let about = request.blurred(sigma).about(half_width, 2.0 * best)?;
+                Ok::<_, Error>(about.map(|users| users as f64))
+            };
+            // What is about as good may turn out to be better, when it is settled.
+            for sigma in blur::cheapest(self.sigma.max(half_width), best, one_round, floor, about)? {
+                let blurred = self.blurred(sigma).unblurred_for_half_width(half_width)?;
+                if users(&blurred) < users(&found) {
+                    found = blurred;
+                }
+            }
+        }
+        // More rounds may do what these cannot.
+        found.ok_or_else(|| self.hopeless(half_width))
+    }
+
+    /// About as many users as the best plan needs, if they are below `cap`.
+    fn about(&self, half_width: f64, cap: f64) -> Result<Option<u64>> {
+        let trial = self.trial()?;
+        let mut best = None;
+        let mut cap = (cap as u64).min(MOST_USERS);
+        for kind in self.longest_first() {
+            if let Some(users) = self.bracket(&trial, kind, half_width, cap)? {
+                best = Some(best.map_or(users, |best: u64| best.min(users)));
+                cap = cap.min(users.saturating_mul(2));
+            }
+        }
+        Ok(best)
+    }
+
+    /// Those with more rounds first, which are likely to need fewer users.
+    fn longest_first(&self) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = self.kinds().collect();
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.rounds()));
-        for kind in kinds {
+        kinds
+    }
+
+    /// Why there is no plan.
+    fn hopeless(&self, half_width: f64) -> Error {
+        let more = (self.rounds + 1..=3).find(|&rounds| {
+            let request = Self { rounds, ..*self };
+            let plan = request.unblurred_for_half_width(half_width);
+            plan.is_ok_and(|plan| plan.is_some())
+        });
+        match more {
+            Some(rounds) => Error::TooFew { name: "rounds", least: u64::from(rounds), value: u64::from(self.rounds) },
+            None => Error::TooMany { name: "users", most: MOST_USERS, value: u64::MAX },
+        }
+    }
+
+    /// The plan with values as this request has them.
+    fn unblurred_for_half_width(&self, half_width: f64) -> Result<Option<Plan>> {
+        let trial = self.trial()?;
+        let mut cap = MOST_USERS;
+        let mut found = Vec::new();
+        for kind in self.longest_first() {
             let plan = self.fewest(&trial, kind, half_width, cap)?;
             if let Some((users, ..)) = plan {
+                // What needs many times as many is no alternative.
                 cap = cap.min(users.saturating_mul(100));
             }
             found.push((kind, plan));
         }
         found.sort_by_key(|(kind, _)| Kind::ALL.iter().position(|other| other == kind));
-        match self.choose(&trial, found, |users, _| [users as f64, 0.0, 0.0]) {
-            Some(plan) => plan.map(|mut plan| {
-                if plan.outlook.half_width().is_some_and(|found| found < 0.9 * half_width) {
-                    plan.warnings.push(Warning::FiniteEnds { wanted: half_width });
-                }
-                plan
-            }),
-            // More rounds may do what these cannot.
-            None => {
-                let more = (self.rounds + 1..=3).find(|&rounds| {
-                    let request = Self { rounds, ..*self };
-                    request.kinds().any(|kind| {
-                        let plan = self.fewest(&trial, kind, half_width, MOST_USERS);
-                        plan.is_ok_and(|plan| plan.is_some())
-                    })
-                });
-                Err(match more {
-                    Some(rounds) => {
-                        Error::TooFew { name: "rounds", least: u64::from(rounds), value: u64::from(self.rounds) }
-                    }
-                    None => Error::TooMany { name: "users", most: MOST_USERS, value: u64::MAX },
-                })
+        let chosen = self.choose(&trial, found, |users, _| [users as f64, 0.0, 0.0]).transpose()?;
+        Ok(chosen.map(|mut plan| {
+            if plan.outlook.half_width().is_some_and(|found| found < 0.9 * half_width) {
+                plan.warnings.push(Warning::FiniteEnds { wanted: half_width });
             }
-        }
+            plan
+        }))
     }
 
     /// A plan for at most this many users whose expected half-width is at most `half_width`; else [`Error::TooFew`] with the
@@ -148,9 +225,19 @@ impl Request {
         Ok(if wide { fewest } else { plan })
     }
 
+    /// The same with noise that makes the standard deviation of the values this one.
+    fn blurred(&self, total: f64) -> Self {
+        Self { noise: blur::noise(self.sigma, total), ..*self }
+    }
+
+    /// The standard deviation of the values as they are asked about.
+    fn total(&self) -> f64 {
+        self.sigma.hypot(self.noise)
+    }
+
     fn trial(&self) -> Result<Trial> {
-        let &Self { epsilon, sigma, prior, level, criterion, .. } = self;
-        let ground = Ground::new(epsilon, sigma, level)?;
+        let &Self { epsilon, prior, level, criterion, .. } = self;
+        let ground = Ground::new(epsilon, self.total(), level)?;
         let pilots = Pilots::new(&ground, prior);
         Ok(Trial { ground, prior, criterion, pilots })
     }
@@ -172,7 +259,7 @@ impl Request {
     /// `None` if even that is beyond what is planned for.
     fn first_guess(&self, trial: &Trial, kind: Kind, half_width: f64) -> Option<u64> {
         let base = trial.bound() * (trial.z() / half_width).powi(2);
-        let far = one_stage_variance(self.epsilon, self.prior.radius() / self.sigma);
+        let far = one_stage_variance(self.epsilon, self.prior.radius() / self.total());
         let guess = match kind {
             Kind::OneStage => base * far / one_stage_variance(self.epsilon, 0.0),
             Kind::DuchiRogers => base,
@@ -185,21 +272,29 @@ impl Request {
 
     /// The fewest users, at most `cap`, with which a kind of protocol reaches a half-width; `None` if none do.
     fn fewest(&self, trial: &Trial, kind: Kind, half_width: f64, cap: u64) -> Result<Option<Found>> {
+        match self.bracket(trial, kind, half_width, cap)? {
+            Some(users) => self.settle(trial, kind, half_width, users),
+            None => Ok(None),
+        }
+    }
+
+    /// About the fewest users, with what they promise worked out roughly.
+    fn bracket(&self, trial: &Trial, kind: Kind, half_width: f64, cap: u64) -> Result<Option<u64>> {
         let Some(mut users) = self.first_guess(trial, kind, half_width) else { return Ok(None) };
         if users > cap {
             return Ok(None);
         }
         let z = trial.z();
-        let (mut fails, mut works): (u64, Option<(u64, Protocol)>) = (0, None);
-        let mut known = None;
+        let (mut fails, mut works): (u64, Option<u64>) = (0, None);
         loop {
-            let tried = self.tried(trial, kind, users, &mut known);
+            let tried = trial.allocate(kind, users, Effort::Glance);
+            let tried = tried.and_then(|protocol| Ok(trial.outlook(&protocol, users, Effort::Glance)?.0));
             let (enough, guess) = match tried {
-                Ok((protocol, outlook)) => {
+                Ok(outlook) => {
                     let half = outlook.shown(z);
                     let enough = half <= half_width && outlook.infinite <= MOST_INFINITE;
                     if enough {
-                        works = Some((users, protocol));
+                        works = Some(users);
                     }
                     // Half-widths fall like one over the root of the number of users.
                     let ratio = (half / half_width).powi(2).clamp(0.05, 20.0);
@@ -215,8 +310,8 @@ impl Request {
             if !enough {
                 fails = users;
             }
-            let most = works.map_or(u64::MAX, |(users, _)| users);
-            if most <= fails + 1 + fails / 500 {
+            let most = works.unwrap_or(u64::MAX);
+            if most <= fails + 1 + fails / NARROW {
                 break;
             }
             if works.is_none() && users >= cap {
@@ -231,8 +326,7 @@ impl Request {
             };
             users = (guess.round().max(1.0) as u64).clamp(fails + 1, (most - 1).min(cap));
         }
-        let Some((users, _)) = works else { return Ok(None) };
-        self.settle(trial, kind, half_width, users)
+        Ok(works)
     }
 
     /// The fewest users near a number that about does, allocated anew for each and with what they promise worked out finely.
@@ -240,7 +334,7 @@ impl Request {
         let z = trial.z();
         let (mut users, mut fails, mut found): (u64, u64, Option<Found>) = (rounded(about), 0, None);
         for _ in 0..40 {
-            let protocol = trial.allocate(kind, users)?;
+            let protocol = trial.allocate(kind, users, Effort::Rough)?;
             let (outlook, worst) = trial.outlook(&protocol, users, Effort::Fine)?;
             let half = outlook.shown(z);
             let ratio = (half / half_width).powi(2);
@@ -269,7 +363,8 @@ impl Request {
                 }
             }
         }
-        found.map_or(Ok(None), |found| self.tighten(trial, half_width, fails, found).map(Some))
+        let Some(found) = found else { return Ok(None) };
+        self.tighten(trial, half_width, fails, found).map(Some)
     }
 
     /// The same allocation with fewer users, more than `fails`, if that is enough.
@@ -288,30 +383,6 @@ impl Request {
                 fails = users;
             }
         }
-    }
-
-    /// A protocol of a kind with so many users, and roughly what it promises.
-    ///
-    /// Allocating is most of the work, and hardly changes from one number of users to another like it: sizes grow with the
-    /// root.
-    fn tried(
-        &self,
-        trial: &Trial,
-        kind: Kind,
-        users: u64,
-        known: &mut Option<(u64, Protocol)>,
-    ) -> Result<(Protocol, Outlook)> {
-        if let Some((before, protocol)) = *known {
-            let ratio = users as f64 / before as f64;
-            let scaled = protocol.resized(ratio.sqrt());
-            if (0.6..1.7).contains(&ratio) && scaled.spent().iter().sum::<u64>() + 1 < users {
-                return Ok((scaled, trial.outlook(&scaled, users, Effort::Rough)?.0));
-            }
-        }
-        let protocol = trial.allocate(kind, users)?;
-        let (outlook, _) = trial.outlook(&protocol, users, Effort::Rough)?;
-        *known = Some((users, protocol));
-        Ok((protocol, outlook))
     }
 
     /// The plan of the kind that ranks first.
@@ -349,11 +420,11 @@ impl Request {
         // In units of σ², per user.
         let width = outlook.half_width().unwrap_or(f64::INFINITY);
         let whole = n * (width / z / self.sigma).powi(2);
-        let bound = trial.bound() / self.sigma.powi(2);
+        let bound = one_stage_variance(self.epsilon, 0.0);
         let shares = Shares::new(whole, bound, n, pilot, first_stage);
         let pilot_failure = (pilot > 0.0).then(|| trial.pilots.failure(&trial.ground, pilot as u64)).transpose()?;
         let naive = self.naive(trial, users, &protocol, &outlook);
-        let asymptotic_half_width = z * (trial.bound() / n).sqrt();
+        let asymptotic_half_width = z * self.sigma * (bound / n).sqrt();
         let mut warnings = Vec::new();
         let excess = width / asymptotic_half_width - 1.0;
         if !(excess <= 0.1) {
@@ -375,6 +446,7 @@ impl Request {
         Ok(Plan {
             users,
             protocol,
+            noise: self.noise,
             outlook,
             worst_mean,
             asymptotic_half_width,

@@ -77,8 +77,8 @@ impl Stages {
         let octaves = (users as f64).log2();
         let near = match effort {
             Effort::Fine => users,
-            Effort::Rough if users < FEW => users,
-            Effort::Rough => ((octaves * PER_OCTAVE).round() / PER_OCTAVE).exp2().round() as u64,
+            Effort::Glance | Effort::Rough if users < FEW => users,
+            Effort::Glance | Effort::Rough => ((octaves * PER_OCTAVE).round() / PER_OCTAVE).exp2().round() as u64,
         };
         let new = || Arc::new(LastStage::new(self.question, self.level, near));
         match self.last.lock() {
@@ -192,7 +192,7 @@ impl LastStage {
         let mean = if finite > 0.0 { width / finite } else { 0.0 };
         let share = if finite > 0.0 { share } else { 0.0 };
         let coverage = match effort {
-            Effort::Rough => self.level,
+            Effort::Glance | Effort::Rough => self.level,
             // Ends grow with the count.
             Effort::Fine => {
                 let reached = self.from(|[_, high]| high >= away)?;
