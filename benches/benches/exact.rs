@@ -4,9 +4,9 @@
 
 use benches::epsilon;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ldp_core::drive::exact::{Errors, Exact, Wanted, evaluate};
 use ldp_core::model::Gaussian;
 use ldp_estimators::{BitwisePilot, Share, ThreeStage, TwoStage};
+use ldp_simulate::exact::{Errors, Exact, Wanted, evaluate};
 use std::hint::black_box;
 use std::time::Duration;
 

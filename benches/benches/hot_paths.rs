@@ -5,12 +5,12 @@
 
 use benches::{Drawn, epsilon, liu_by_hand, question};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ldp_core::drive::Users;
-use ldp_core::erased::{Fidelity, Setting, erase, erase_in_lanes};
 use ldp_core::model::{Gaussian, Model};
 use ldp_core::{Bits, Epsilon, Group, Mechanism, Population, Publish, run};
 use ldp_estimators::{BitwisePilot, Liu, LiuFromPilot, Rescaled, Share};
 use ldp_mechanisms::IntervalResponse;
+use ldp_simulate::Users;
+use ldp_simulate::{Fidelity, Setting, erase, erase_in_lanes};
 use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
 use rand::{Rng, SeedableRng};
 use std::hint::black_box;
@@ -70,7 +70,7 @@ fn normal_value(c: &mut Criterion) {
     });
     group.bench_function(BenchmarkId::new("in bulk", "Xoshiro256++"), |b| {
         b.iter(|| {
-            model.sample_all(0.5, &mut rng, &mut values);
+            ldp_simulate::Draw::draw(&model, 0.5, &mut rng, &mut values);
             values[0]
         });
     });

@@ -2,9 +2,10 @@
 
 use benches::peers::gaussian_cells;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ldp_core::model::{AnyModel, Exponential, Gaussian, GaussianScale, Laplace, Logistic, StudentT};
+use ldp_core::model::{Exponential, Gaussian, GaussianScale, Laplace, Logistic, StudentT};
 use ldp_core::{Epsilon, Result};
 use ldp_fisher::optimal::{certify, response};
+use ldp_simulate::AnyModel;
 use std::hint::black_box;
 
 /// A name, a family and a parameter of it.

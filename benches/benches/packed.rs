@@ -4,8 +4,9 @@
 
 use benches::{epsilon, question, unrolled_sum};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ldp_core::packed::CipherRng;
-use ldp_core::{Bits, Counts, Mechanism, Pack};
+use ldp_bulk::Pack;
+use ldp_bulk::{CipherRng, bits_of_packed, counts_of_packed};
+use ldp_core::Mechanism;
 use ldp_mechanisms::{IntervalResponse, RandomizedResponse};
 use rand::rngs::{ChaCha12Rng, Xoshiro256PlusPlus};
 use rand::{Rng, RngExt, SeedableRng};
@@ -36,7 +37,7 @@ fn pack<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str, values: &[f64]
         b.iter(|| {
             words.clear();
             sign.simulate_packed(black_box(values), &mut rng, &mut words);
-            Bits::of_packed(&words, VALUES as u64)
+            bits_of_packed(&words, VALUES as u64)
         });
     });
     group.bench_function(BenchmarkId::new("sign of f32", generator), |b| {
@@ -58,7 +59,7 @@ fn pack<R: Rng + SeedableRng>(c: &mut Criterion, generator: &str, values: &[f64]
         b.iter(|| {
             words.clear();
             eight.simulate_packed(black_box(values), &mut rng, &mut words);
-            Counts::of_packed(8, &words, VALUES as u64)
+            counts_of_packed(8, &words, VALUES as u64)
         });
     });
     group.finish();

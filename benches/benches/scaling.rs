@@ -8,14 +8,15 @@ use benches::peers::gaussian_cells;
 use benches::protocols::Protocol;
 use benches::scaling::{Batch, Case, Options, Work, fit_all, speed_up};
 use benches::{epsilon, question};
-use ldp_core::drive::Tallies;
-use ldp_core::drive::exact::{Errors, Exact};
-use ldp_core::erased::Fidelity;
+use ldp_bulk::Pack;
+use ldp_bulk::{CipherRng, bits_of_packed, counts_of_packed};
 use ldp_core::model::Gaussian;
-use ldp_core::packed::CipherRng;
-use ldp_core::{Bits, Counts, Epsilon, Group, Pack, Population, Result};
+use ldp_core::{Epsilon, Group, Population, Result};
 use ldp_estimators::TwoStage;
 use ldp_mechanisms::RandomizedResponse;
+use ldp_simulate::Fidelity;
+use ldp_simulate::Tallies;
+use ldp_simulate::exact::{Errors, Exact};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rayon::ThreadPoolBuilder;
@@ -142,7 +143,7 @@ fn signs(users: u64) -> Result<Work> {
     Ok(Work::new(users, move || {
         words.clear();
         question().simulate_packed(&values, &mut rng, &mut words);
-        Bits::of_packed(&words, users)
+        bits_of_packed(&words, users)
     }))
 }
 
@@ -188,7 +189,7 @@ fn tallied(k: u64) -> Result<Work> {
     let (response, values) = response(k)?;
     let mut words = Vec::new();
     response.simulate_packed(&values, &mut CipherRng::seed_from_u64(SEED), &mut words);
-    Ok(Work::new(VALUES, move || Counts::of_packed(k as u32, &words, VALUES)))
+    Ok(Work::new(VALUES, move || counts_of_packed(k as u32, &words, VALUES)))
 }
 
 fn multinomial(k: u64) -> Result<Work> {

@@ -4,12 +4,13 @@
 
 use benches::epsilon;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ldp_core::drive::exact::Countable;
-use ldp_core::drive::{Binomial, CountTable, Replay, Tallies, draw_binomial};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
-use ldp_core::{DrawTally, Inference, Result, run};
+use ldp_core::{Inference, Result, run};
 use ldp_estimators::{BitwisePilot, Share, ThreeStage, TwoStage};
+use ldp_simulate::DrawTally;
+use ldp_simulate::exact::Countable;
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Binomial, CountTable, Replay, Tallies, draw_binomial};
 use rand_distr::Distribution;
 use std::hint::black_box;
 use std::time::Duration;

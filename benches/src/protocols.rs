@@ -2,10 +2,10 @@
 
 use crate::epsilon;
 use ldp_core::Result;
-use ldp_core::drive::in_batches;
-use ldp_core::erased::{AnyEstimator, Fidelity, Setting, Simulation, erase, erase_in_lanes};
 use ldp_core::model::Gaussian;
 use ldp_estimators::{BitwisePilot, Liu, Share, ThreeStage, TwoStage};
+use ldp_simulate::in_batches;
+use ldp_simulate::{AnyEstimator, Fidelity, Setting, Simulation, erase, erase_in_lanes};
 use std::ops::Range;
 
 /// The mean of the values where the protocol starts at 0.

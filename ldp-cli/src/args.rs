@@ -11,8 +11,8 @@ use crate::study::MOST_REPLICATIONS;
 use crate::sweep::Sweep;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use examples::*;
-use ldp_core::erased::Fidelity;
 use ldp_core::{Epsilon, IntervalKind};
+use ldp_simulate::Fidelity;
 use std::path::PathBuf;
 
 /// The heading of the flags that every command has.

@@ -5,8 +5,8 @@
 //! of normal values the 95 % interval covers the mean in 92.1 % with BCa and in 91.2 % with plain percentiles. Nothing
 //! resampled can know of events too rare to have been seen.
 
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::special::normal;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::Rng;
 use rayon::prelude::*;
 

@@ -3,6 +3,8 @@
 //! Every variant carries the offending value and names the limit it broke, so that the message alone
 //! is enough to mend the input.
 
+mod display;
+
 /// A `Result` with the library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -14,20 +16,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert!(matches!(error, Error::Epsilon { value } if value == -1.0));
 /// assert_eq!(error.to_string(), "epsilon must be positive and finite, got -1");
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// A privacy level that is not a positive finite number.
-    #[error("epsilon must be positive and finite, got {}", Short(*value))]
     Epsilon {
         /// The level given.
         value: f64,
     },
     /// A privacy level so small that, in integer weights, every report is equally likely.
-    #[error(
-        "epsilon {} is too small for {reports} reports: with weights in units of 2^-64 every report is equally likely",
-        Short(*value)
-    )]
     EpsilonTooSmall {
         /// The level given.
         value: f64,
@@ -35,7 +32,6 @@ pub enum Error {
         reports: u32,
     },
     /// A question whose computed privacy level is above what the client accepts.
-    #[error("the question has epsilon {}, above the client's cap of {}", Short(*epsilon), Short(*cap))]
     AboveCap {
         /// The level computed from the question's own weights.
         epsilon: f64,
@@ -43,7 +39,6 @@ pub enum Error {
         cap: f64,
     },
     /// A real-valued parameter outside its domain.
-    #[error("{name} must be {requirement}, got {}", Short(*value))]
     Parameter {
         /// The parameter's name.
         name: &'static str,
@@ -53,7 +48,6 @@ pub enum Error {
         value: f64,
     },
     /// A count outside its domain.
-    #[error("{name} must be at least {least}, got {value}")]
     TooFew {
         /// What is counted.
         name: &'static str,
@@ -63,7 +57,6 @@ pub enum Error {
         value: u64,
     },
     /// A count outside its domain.
-    #[error("{name} must be at most {most}, got {value}")]
     TooMany {
         /// What is counted.
         name: &'static str,
@@ -73,7 +66,6 @@ pub enum Error {
         value: u64,
     },
     /// Cut points that do not increase.
-    #[error("cuts must be finite and strictly increasing, got {} before {}", Short(*left), Short(*right))]
     CutsNotIncreasing {
         /// A cut.
         left: f64,
@@ -81,7 +73,6 @@ pub enum Error {
         right: f64,
     },
     /// A list of another length than its companion needs.
-    #[error("expected {expected} {what}, got {found}")]
     Length {
         /// What is listed.
         what: &'static str,
@@ -91,7 +82,6 @@ pub enum Error {
         found: usize,
     },
     /// A report that one cell excludes: it would rule that cell out.
-    #[error("the weight of report {report} in cell {cell} must be at least 1, got 0")]
     ZeroWeight {
         /// The cell.
         cell: usize,
@@ -99,7 +89,6 @@ pub enum Error {
         report: usize,
     },
     /// The weights of one cell do not add up to 2^64.
-    #[error("the weights of cell {cell} must add up to 2^64, got {sum}")]
     Weights {
         /// The cell.
         cell: usize,
@@ -107,10 +96,8 @@ pub enum Error {
         sum: u128,
     },
     /// A channel in which the report does not depend on the value.
-    #[error("every cell has the same weights: the report would say nothing about the value")]
     Uninformative,
     /// A report that the question cannot produce.
-    #[error("report {report} is impossible: the question has reports 0..{reports}")]
     Report {
         /// The report found.
         report: u32,
@@ -118,7 +105,6 @@ pub enum Error {
         reports: u32,
     },
     /// A real-valued report that the tally cannot hold.
-    #[error("report must be finite and at most {limit} in absolute value, got {}", Short(*report))]
     RealReport {
         /// The report found.
         report: f64,
@@ -126,7 +112,6 @@ pub enum Error {
         limit: f64,
     },
     /// A tally that would count past the range of its integers.
-    #[error("the tally overflows: {users} users cannot take {times} more reports")]
     TallyOverflow {
         /// Users counted so far.
         users: u64,
@@ -134,11 +119,6 @@ pub enum Error {
         times: u64,
     },
     /// A parameter so far from zero that numbers beside it are too far apart for the cuts of a mechanism.
-    #[error(
-        "theta {} is too far from zero for the cuts of the mechanism: numbers there are {} apart, and rounding to them would \
-         change its information by a part of {lost:.1e}, more than {most:e}",
-        Short(*theta), Short(*apart)
-    )]
     Coarse {
         /// The parameter.
         theta: f64,
@@ -150,7 +130,6 @@ pub enum Error {
         most: f64,
     },
     /// A family whose score does not average to zero: it has no Fisher information in the usual sense.
-    #[error("the family is not regular at theta {}: its score has mean {} instead of 0", Short(*theta), Short(*mean_score))]
     NotRegular {
         /// The parameter.
         theta: f64,
@@ -158,7 +137,6 @@ pub enum Error {
         mean_score: f64,
     },
     /// An integral that is infinite, or that did not settle.
-    #[error("{what} is infinite or could not be computed: the integral reached {} with an error of {}", Short(*value), Short(*error))]
     Integral {
         /// What was integrated.
         what: &'static str,
@@ -168,7 +146,6 @@ pub enum Error {
         error: f64,
     },
     /// An iteration that did not settle within its limits, or that rounding has spoiled.
-    #[error("{what} did not settle: it reached {} with an error of {}", Short(*value), Short(*error))]
     Unsettled {
         /// What was sought.
         what: &'static str,
@@ -178,7 +155,6 @@ pub enum Error {
         error: f64,
     },
     /// Numbers that must add up to something else.
-    #[error("{what} must add up to {}, got {}", Short(*expected), Short(*found))]
     Sum {
         /// What is added up.
         what: &'static str,
@@ -188,7 +164,6 @@ pub enum Error {
         found: f64,
     },
     /// A certificate that does not prove what it claims.
-    #[error("the certificate is refused: {inequality} does not hold, the left side is {}, the right side {}", Short(*left), Short(*right))]
     Refused {
         /// What should hold.
         inequality: &'static str,
@@ -198,7 +173,6 @@ pub enum Error {
         right: f64,
     },
     /// A certificate in which a number is not what it is when it is worked out again.
-    #[error("the certificate is refused: {field} is {} in it, and {} when it is recomputed", Short(*claimed), Short(*recomputed))]
     Changed {
         /// Where the number stands.
         field: &'static str,
@@ -208,7 +182,6 @@ pub enum Error {
         recomputed: f64,
     },
     /// Tallies of questions with different alphabets.
-    #[error("a tally over {found} reports does not fit a question with {expected}")]
     TallyAlphabet {
         /// What the question has.
         expected: usize,
@@ -216,7 +189,6 @@ pub enum Error {
         found: usize,
     },
     /// Another number of tallies than the round has questions.
-    #[error("the round has {expected} groups, got {found} tallies")]
     TallyCount {
         /// Groups in the round.
         expected: usize,
@@ -224,7 +196,6 @@ pub enum Error {
         found: usize,
     },
     /// A tally with more users than were asked.
-    #[error("a group of {asked} users cannot have {answered} answers")]
     TooManyAnswers {
         /// Users in the group.
         asked: u64,
@@ -232,7 +203,6 @@ pub enum Error {
         answered: u64,
     },
     /// A round that asks for more users than are left, or for none.
-    #[error("a round must ask between 1 and the {left} users left, got {asked}")]
     RoundSize {
         /// Users the round asks for.
         asked: u64,
@@ -240,7 +210,6 @@ pub enum Error {
         left: u64,
     },
     /// A state or an estimate whose numbers contradict each other.
-    #[error("{what}: {count} is larger than {limit}")]
     Inconsistent {
         /// What was read.
         what: &'static str,
@@ -250,7 +219,6 @@ pub enum Error {
         limit: u64,
     },
     /// A message of another version of the wire format.
-    #[error("wire version {found} is not understood, this library speaks {supported}")]
     WireVersion {
         /// The version found.
         found: u32,
@@ -258,7 +226,6 @@ pub enum Error {
         supported: u32,
     },
     /// Text that is not the JSON it should be.
-    #[error("malformed {what}: {source}")]
     Json {
         /// What was to be read.
         what: &'static str,
@@ -266,7 +233,6 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// An estimate that has no interval of the wanted kind.
-    #[error("no {kind} interval: {reason}")]
     NoInterval {
         /// The kind wanted.
         kind: crate::IntervalKind,
@@ -274,7 +240,6 @@ pub enum Error {
         reason: &'static str,
     },
     /// Something a model, mechanism or estimator cannot do.
-    #[error("{what} needs {needs}")]
     Unsupported {
         /// What was wanted.
         what: &'static str,
@@ -282,28 +247,12 @@ pub enum Error {
         needs: &'static str,
     },
     /// The operating system has no random numbers to give.
-    #[error("the system's random generator failed: {source}")]
     SystemRandomness {
         /// What the system said.
         source: rand::rngs::SysError,
     },
     /// The source of the users' values failed.
-    #[error(transparent)]
     Source(Box<dyn std::error::Error + Send + Sync>),
-}
-
-/// A number as people write it: not with three hundred digits.
-struct Short(f64);
-
-impl std::fmt::Display for Short {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let size = self.0.abs();
-        if size == 0.0 || (1e-6..1e16).contains(&size) || !size.is_finite() {
-            write!(f, "{}", self.0)
-        } else {
-            write!(f, "{:e}", self.0)
-        }
-    }
 }
 
 /// `Ok` if `holds`, else an [`Error::Parameter`] with these words. Write the condition so that NaN fails it.

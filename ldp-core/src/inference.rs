@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Result, require};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "special")]
 use std::cell::Cell;
 use std::fmt;
 
@@ -203,6 +204,7 @@ pub trait Inference {
 /// assert!((interval.high - 1.1959963984540054).abs() < 1e-15);
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
+#[cfg(feature = "special")]
 pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Result<Interval> {
     check_level(level)?;
     let reason = "the answers give no standard error";
@@ -216,6 +218,7 @@ pub fn wald_interval(value: f64, standard_error: Option<f64>, level: f64) -> Res
 /// ```
 /// assert!((ldp_core::inference::two_sided(0.95) - 1.959963984540054).abs() < 1e-15);
 /// ```
+#[cfg(feature = "special")]
 #[must_use]
 pub fn two_sided(level: f64) -> f64 {
     thread_local! {

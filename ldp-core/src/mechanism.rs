@@ -2,16 +2,13 @@
 //!
 //! A [`Mechanism`] is at once what the analyst publishes, what the user runs and what ε is computed from.
 //! Capabilities are separate traits: [`Density`] (its law is known), [`Finite`] (finitely many reports, with an
-//! exact law under any model that has a cdf), [`DrawTally`] (the tally of many users can be drawn at once),
-//! [`RealReports`] (reports on the line), [`Unbiased`] (reports whose mean tells the mean of clipped values) and
+//! exact law under any model that has a cdf), [`RealReports`] (reports on the line), [`Unbiased`] (reports whose mean tells the mean of clipped values) and
 //! [`Publish`] (it lowers to the universal question).
 
 use crate::channel::FiniteChannel;
 use crate::epsilon::Epsilon;
 use crate::error::{Error, Result};
 use crate::model::Cdf;
-use crate::seed::SimulationRng;
-use crate::system::SystemRng;
 use crate::tally::Tally;
 use rand::Rng;
 
@@ -25,7 +22,7 @@ pub enum Numerics {
 }
 
 /// Whether real data may meet a mechanism: only one whose sampler is exact.
-pub(crate) fn check_deployable<Q: Mechanism>() -> Result<()> {
+pub fn check_deployable<Q: Mechanism>() -> Result<()> {
     match Q::NUMERICS {
         Numerics::Exact => Ok(()),
         Numerics::Idealized => {
@@ -34,8 +31,8 @@ pub(crate) fn check_deployable<Q: Mechanism>() -> Result<()> {
     }
 }
 
-/// The same, decided when the program is compiled.
-pub(crate) const fn assert_exact<Q: Mechanism + ?Sized>() {
+/// [`check_deployable`], decided when the program is compiled.
+pub const fn assert_exact<Q: Mechanism + ?Sized>() {
     assert!(matches!(Q::NUMERICS, Numerics::Exact), "privatising real data needs a mechanism whose sampler is exact");
 }
 
@@ -48,8 +45,9 @@ pub(crate) const fn assert_exact<Q: Mechanism + ?Sized>() {
 ///   report does not say, so that who can count words, or time them, learns no more.
 /// - An exact sampler takes the same time for every value and for truth and lie: see [`steady`](crate::steady).
 ///
-/// The generator of `privatize` and `simulate_all` is the caller's. Real data take [`SystemRng`], as
-/// [`privatize_all`](Self::privatize_all) and the client of [`wire`](crate::wire) do. A third party's mechanism in full: `examples/custom-mechanism`.
+/// The generator of `privatize` and `simulate_all` is the caller's. Real data take a generator that only the system can seed, as the
+/// client of [`wire`](crate::wire) does with [`SystemRng`](crate::SystemRng). A third party's mechanism in full:
+/// `examples/custom-mechanism`.
 pub trait Mechanism {
     /// What the user holds: `f64`, or `[f64]` for vectors.
     type Input: ?Sized;
@@ -64,17 +62,6 @@ pub trait Mechanism {
 
     /// One randomised report about `input`.
     fn privatize<R: Rng + ?Sized>(&self, input: &Self::Input, rng: &mut R) -> Self::Report;
-
-    /// Privatises every one of these real values into `tally`. Compiles for exact samplers only.
-    fn privatize_all<T>(&self, inputs: &[Self::Input], rng: &mut SystemRng, tally: &mut T) -> Result<()>
-    where
-        Self: Sized,
-        Self::Input: Sized,
-        T: Tally<Report = Self::Report>,
-    {
-        const { assert_exact::<Self>() };
-        self.simulate_all(inputs, rng, tally)
-    }
 
     /// Privatises every simulated input into `tally`: the same law as one by one, possibly from other random words.
     fn simulate_all<R, T>(&self, inputs: &[Self::Input], rng: &mut R, tally: &mut T) -> Result<()>
@@ -101,31 +88,6 @@ pub trait Finite: Mechanism<Report = u32> {
 
     /// $P_\theta(Z = z)$ for every report z, into `out`, which has [`reports`](Self::reports) places.
     fn marginal<M: Cdf + ?Sized>(&self, model: &M, theta: f64, out: &mut [f64]);
-}
-
-/// A mechanism whose tally under a model can be drawn at once, without users.
-///
-/// Every [`Finite`] mechanism has it: its counts are multinomial. Implement it where reports are too many to be
-/// numbered, but what the tally `T` keeps of them has a law that can be drawn.
-pub trait DrawTally<T: Tally<Report = Self::Report>>: Mechanism {
-    /// The probabilities that [`draw_tally`](Self::draw_tally) needs under a model, into `law`, which is empty.
-    fn law<M: Cdf + ?Sized>(&self, model: &M, theta: f64, law: &mut Vec<f64>);
-
-    /// Pushes the answers of `users` users into `tally`: exactly the law of asking them one by one.
-    fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()>;
-
-    /// The first count that [`draw_tally`](Self::draw_tally) draws, as probabilities of failure and success, if it is a binomial one
-    /// of all users: of two reports how many are 1, of more how many are 0. A driver may have it in a table, and calls
-    /// [`draw_rest`](Self::draw_rest) instead. Implement both or neither.
-    fn first_count(&self, _law: &[f64]) -> Option<[f64; 2]> {
-        None
-    }
-
-    /// What [`draw_tally`](Self::draw_tally) does once the first count is known.
-    fn draw_rest(&self, first: u64, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut T) -> Result<()> {
-        let _ = first;
-        self.draw_tally(law, users, rng, tally)
-    }
 }
 
 /// Tails that repeat themselves, as those of noise do beyond the range of the values.

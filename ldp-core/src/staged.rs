@@ -206,7 +206,7 @@ where
 
 /// Runs a protocol on from a step, with so many users left.
 #[inline]
-pub(crate) fn run_on<E, P>(estimator: &E, mut left: u64, mut step: StepOf<E>, population: &mut P) -> Result<E::Estimate>
+pub fn run_on<E, P>(estimator: &E, mut left: u64, mut step: StepOf<E>, population: &mut P) -> Result<E::Estimate>
 where
     E: StagedEstimator + ?Sized,
     P: Population<E::Question, E::Tally> + ?Sized,
@@ -270,7 +270,7 @@ where
 
 /// How many users are left after a round, if it asks for at least one and no more than there are.
 #[inline]
-pub(crate) fn check_size(asked: u64, left: u64) -> Result<u64> {
+pub fn check_size(asked: u64, left: u64) -> Result<u64> {
     if asked == 0 || asked > left { Err(Error::RoundSize { asked, left }) } else { Ok(left - asked) }
 }
 

@@ -205,7 +205,8 @@ fn power_of_two(exponent: u64, cells: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Purpose, SimulationRng, stream};
+    use rand::SeedableRng;
+    use rand::rngs::Xoshiro256PlusPlus;
     use rand::{Rng, RngExt};
 
     /// What the cell of a value was before: the same rounding by other means.
@@ -219,7 +220,7 @@ mod tests {
     }
 
     /// Numbers of every kind: any bits, any exponent with a short mantissa, whole ones, and the odd ones.
-    fn number(rng: &mut SimulationRng) -> f64 {
+    fn number(rng: &mut Xoshiro256PlusPlus) -> f64 {
         let odd = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -5e-324, f64::MAX, f64::MIN];
         let bits = rng.next_u64();
         match rng.random_range(0..8) {
@@ -232,7 +233,7 @@ mod tests {
         }
     }
 
-    fn divisor(rng: &mut SimulationRng) -> f64 {
+    fn divisor(rng: &mut Xoshiro256PlusPlus) -> f64 {
         loop {
             let divisor = number(rng).abs();
             if divisor > 0.0 && divisor.is_finite() {
@@ -245,7 +246,7 @@ mod tests {
     #[test]
     fn quotients_are_those_of_the_processor() {
         let pairs = if std::env::var_os("LDP_FULL").is_some() { 100_000_000u64 } else { 1_000_000 };
-        let mut rng = stream(16, Purpose::Data, 0, 0);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(16);
         let mut numbers = 0u64;
         for _ in 0..pairs {
             let (x, width) = (number(&mut rng), divisor(&mut rng));
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_divided_exactly() {
-        let mut rng = stream(17, Purpose::Data, 0, 0);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(17);
         for _ in 0..200_000 {
             let (number, divisor) = (rng.next_u64(), (rng.next_u64() >> rng.random_range(0..64)).max(1));
             for number in [number, number - number % divisor, (number - number % divisor).wrapping_sub(1), u64::MAX, 0]

@@ -1,21 +1,19 @@
 //! The generator that real data meet: seeded by the system and by nobody else.
 
 use crate::error::{Error, Result};
-use crate::packed::CipherRng;
-use crate::wide::wipe;
 use rand::rand_core::{TryCryptoRng, TryRng};
-use rand::rngs::SysRng;
+use rand::rngs::{ChaCha12Rng, SysRng};
 use rand::{Rng, SeedableRng};
 use std::convert::Infallible;
 use std::fmt;
+use zeroize::Zeroizing;
 
 /// The generator for real data: ChaCha12 with a key from the operating system, wiped when it is dropped.
 ///
-/// Whoever knows the seed of the noise knows the value behind it. So the entries for real values ([`wire::answer`],
-/// [`wire::answer_typed`], [`Mechanism::privatize_all`], [`drive::privatize_slice`], [`Pack::privatize_packed`],
-/// [`Packer::new`], [`RowNoise::System`]) take this type, which nobody can seed, copy or print. Simulations have entries of
-/// their own that take any generator: they begin with `simulate`. What both are made of, [`Mechanism::privatize`] and
-/// [`Pack::pack_block`], takes any generator as well: whoever calls it with a real value has to bring this one.
+/// Whoever knows the seed of the noise knows the value behind it. So the entries for real values ([`wire::answer`] and
+/// [`wire::answer_typed`] here, those of `ldp-bulk` for many) take a generator which nobody can seed, copy or print. Simulations have
+/// entries of their own that take any generator: they begin with `simulate`. What both are made of, [`Mechanism::privatize`], takes any
+/// generator as well: whoever calls it with a real value has to bring this one.
 ///
 /// ```
 /// use ldp_core::{Epsilon, SystemRng, wire};
@@ -28,22 +26,16 @@ use std::fmt;
 /// [`wire::answer`]: crate::wire::answer
 /// [`wire::answer_typed`]: crate::wire::answer_typed
 /// [`Mechanism::privatize`]: crate::Mechanism::privatize
-/// [`Pack::pack_block`]: crate::Pack::pack_block
-/// [`Mechanism::privatize_all`]: crate::Mechanism::privatize_all
-/// [`drive::privatize_slice`]: crate::drive::privatize_slice
-/// [`Pack::privatize_packed`]: crate::Pack::privatize_packed
-/// [`Packer::new`]: crate::packed::Packer::new
-/// [`RowNoise::System`]: crate::drive::RowNoise::System
+///
 // In a box, so that moving it leaves no copy behind.
-pub struct SystemRng(Box<CipherRng>);
+pub struct SystemRng(Box<ChaCha12Rng>);
 
 impl SystemRng {
     /// A generator with a key of its own; fails where the operating system has no random numbers to give.
     pub fn new() -> Result<Self> {
-        let mut seed = [0; 32];
-        SysRng.try_fill_bytes(&mut seed).map_err(|source| Error::SystemRandomness { source })?;
-        let rng = Box::new(CipherRng::from_seed(seed));
-        wipe(&mut seed);
+        let mut seed = Zeroizing::new([0; 32]);
+        SysRng.try_fill_bytes(&mut *seed).map_err(|source| Error::SystemRandomness { source })?;
+        let rng = Box::new(ChaCha12Rng::from_seed(*seed));
         Ok(Self(rng))
     }
 }
@@ -77,24 +69,16 @@ impl fmt::Debug for SystemRng {
     }
 }
 
-/// A seeded generator does not reach a real value. All of these compile with `SystemRng::new()?` in its place:
+/// A seeded generator does not reach a real value. Both of these compile with `SystemRng::new()?` in its place:
 ///
 /// ```
-/// use ldp_core::drive::{Order, RowNoise, Rows, privatize_slice};
-/// use ldp_core::packed::Packer;
-/// use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Mechanism, Pack, Partition, SystemRng, wire};
+/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, SystemRng, wire};
 /// let level = Epsilon::new(1.0)?;
 /// let question = FiniteChannel::new(Partition::Threshold(0.0), Kernel::response(level, 2)?)?;
 /// let text = wire::write("question", &question)?;
-/// let (values, mut tally, mut words) = ([0.5, -0.5], Bits::default(), Vec::new());
 /// let mut rng = SystemRng::new()?;
 /// wire::answer(&text, 0.5, level, &mut rng)?;
 /// wire::answer_typed::<FiniteChannel>(&wire::publish_typed(&question)?, &0.5, level, &mut rng)?;
-/// question.privatize_all(&values, &mut rng, &mut tally)?;
-/// privatize_slice(&question, &values, &mut rng, &mut tally)?;
-/// question.privatize_packed(&values, &mut rng, &mut words);
-/// Packer::new(question, rng).finish(&mut words);
-/// Rows::new(&values[..], Order::Random, RowNoise::System(SystemRng::new()?))?;
 /// # Ok::<(), ldp_core::Error>(())
 /// ```
 ///
@@ -110,44 +94,6 @@ impl fmt::Debug for SystemRng {
 /// wire::answer_typed::<FiniteChannel>("{}", &0.5, Epsilon::new(1.0).unwrap(), &mut ChaCha12Rng::seed_from_u64(1));
 /// ```
 ///
-/// ```compile_fail,E0308
-/// # use ldp_core::{Bits, FiniteChannel, Mechanism};
-/// # use rand::{SeedableRng, rngs::ChaCha12Rng};
-/// fn real(question: &FiniteChannel) {
-///     question.privatize_all(&[0.5], &mut ChaCha12Rng::seed_from_u64(1), &mut Bits::default());
-/// }
-/// ```
-///
-/// ```compile_fail,E0308
-/// # use ldp_core::{Bits, FiniteChannel, drive::privatize_slice};
-/// # use rand::{SeedableRng, rngs::ChaCha12Rng};
-/// fn real(question: &FiniteChannel) {
-///     privatize_slice(question, &[0.5], &mut ChaCha12Rng::seed_from_u64(1), &mut Bits::default());
-/// }
-/// ```
-///
-/// ```compile_fail,E0308
-/// # use ldp_core::{FiniteChannel, Pack, packed::CipherRng};
-/// # use rand::SeedableRng;
-/// fn real(question: &FiniteChannel) {
-///     question.privatize_packed(&[0.5], &mut CipherRng::seed_from_u64(1), &mut Vec::new());
-/// }
-/// ```
-///
-/// ```compile_fail,E0308
-/// # use ldp_core::{FiniteChannel, packed::{CipherRng, Packer}};
-/// # use rand::SeedableRng;
-/// fn real(question: FiniteChannel) {
-///     Packer::new(question, CipherRng::seed_from_u64(1));
-/// }
-/// ```
-///
-/// ```compile_fail,E0308
-/// # use ldp_core::drive::{Order, RowNoise, Rows};
-/// # use rand::{SeedableRng, rngs::ChaCha12Rng};
-/// Rows::new(&[0.5][..], Order::Random, RowNoise::System(ChaCha12Rng::seed_from_u64(1)));
-/// ```
-///
 /// Nor can it be made from a seed, or copied:
 ///
 /// ```compile_fail,E0277
@@ -158,24 +104,6 @@ impl fmt::Debug for SystemRng {
 /// ```compile_fail,E0277
 /// fn copied<R: Clone>() {}
 /// copied::<ldp_core::SystemRng>();
-/// ```
-///
-/// A mechanism that samples in floating point does not meet a real value either, whatever the generator:
-///
-/// ```compile_fail,E0080
-/// use ldp_core::{Bits, Epsilon, Mechanism, SystemRng};
-/// struct Floating;
-/// impl Mechanism for Floating {
-///     type Input = f64;
-///     type Report = u32;
-///     fn epsilon(&self) -> Epsilon {
-///         Epsilon::new(1.0).unwrap()
-///     }
-///     fn privatize<R: rand::Rng + ?Sized>(&self, input: &f64, _: &mut R) -> u32 {
-///         *input as u32
-///     }
-/// }
-/// Floating.privatize_all(&[0.5], &mut SystemRng::new().unwrap(), &mut Bits::default());
 /// ```
 #[cfg(doctest)]
 struct SeededNoiseIsRefused;

@@ -9,8 +9,8 @@ use ldp_core::model::{
     Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, ManyParameters, Model,
     Poisson, Score, StudentT, Symmetry,
 };
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::special::normal;
+use ldp_simulate::seed::{Purpose, stream};
 
 const DRAWS: usize = 200_000;
 
@@ -177,7 +177,7 @@ fn p_values(model: &impl Family, theta: f64, drawn: f64, support: Support) -> [f
     let [mut single, mut bulk] = [vec![0.0; DRAWS], vec![0.0; DRAWS]];
     let mut one = rng(0);
     single.iter_mut().for_each(|x| *x = model.sample(drawn, &mut one));
-    model.sample_all(drawn, &mut rng(1), &mut bulk);
+    ldp_simulate::Draw::draw(model, drawn, &mut rng(1), &mut bulk);
     let low = [f64::NEG_INFINITY].into_iter().chain(cuts.iter().copied());
     let high = cuts.iter().copied().chain([f64::INFINITY]);
     let law: Vec<f64> = low.zip(high).map(|(low, high)| model.mass(theta, low, high)).collect();

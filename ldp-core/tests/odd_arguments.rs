@@ -1,14 +1,14 @@
 //! No public function panics on a number out of its range: it answers, or returns an error.
 
+use ldp_bulk::{at_least, bernoulli, bits_of_packed, counts_of_packed, first, planes};
 use ldp_core::channel::Dense;
-use ldp_core::drive::{Binomial, CountTable, Summary, draw_binomial, falls_below};
 use ldp_core::inference::{check_level, wald_interval};
 use ldp_core::model::Gaussian;
-use ldp_core::packed::{at_least, bernoulli, first, planes};
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::special::{beta, binomial, gamma, normal};
 use ldp_core::steady::{Divisor, divide, look_up};
-use ldp_core::{Bits, Counts, Cuts, Epsilon, FiniteChannel, Kernel, Partition, Rescale};
+use ldp_core::{Bits, Cuts, Epsilon, FiniteChannel, Kernel, Partition, Rescale};
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Binomial, CountTable, Summary, draw_binomial, falls_below};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const NUMBERS: [f64; 14] = [
@@ -136,7 +136,7 @@ fn of_draws_and_tallies() {
             let ([], [_], [_, _]) =
                 (bernoulli(users, &mut rng()), bernoulli(users, &mut rng()), bernoulli(users, &mut rng()));
         });
-        calls("bits", || (Bits::of_packed(&[1, 2], users).is_ok(), WHOLE.map(|ones| Bits::new(ones, users).is_ok())));
-        calls("counts", || [0, 1, 2, 3, 300].map(|reports| Counts::of_packed(reports, &[1, 2], users).is_ok()));
+        calls("bits", || (bits_of_packed(&[1, 2], users).is_ok(), WHOLE.map(|ones| Bits::new(ones, users).is_ok())));
+        calls("counts", || [0, 1, 2, 3, 300].map(|reports| counts_of_packed(reports, &[1, 2], users).is_ok()));
     }
 }

@@ -60,7 +60,7 @@ impl Share {
 /// - Rounds: 1. Questions: [`Residue`].
 ///
 /// ```
-/// use ldp_core::drive::Tallies;
+/// use ldp_simulate::Tallies;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, run};
 /// use ldp_estimators::{BitwisePilot, Share};

@@ -136,7 +136,7 @@ impl Table {
 mod tests {
     use super::*;
     use ldp_core::channel::two_64;
-    use ldp_core::drive::falls_below;
+    use ldp_simulate::falls_below;
 
     /// The words around p, and the ends: where a bracket that is too narrow decides wrongly.
     fn words(p: f64) -> Vec<u64> {

@@ -42,7 +42,7 @@ impl Averaged for f64 {
 /// The standard error is that of the mean report; the interval is Wald's.
 ///
 /// ```
-/// use ldp_core::drive::Users;
+/// use ldp_simulate::Users;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::ClippedMean;

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 /// Theorem 4.3 of [S24].
 ///
 /// ```
-/// use ldp_core::drive::Users;
+/// use ldp_simulate::Users;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::ClippedMoments;
@@ -177,7 +177,7 @@ impl StagedEstimator for ClippedMoments {
 /// Theorem 4.3 of [S24].
 ///
 /// ```
-/// use ldp_core::drive::Users;
+/// use ldp_simulate::Users;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::ClippedMomentsUnknownVariance;

@@ -57,7 +57,7 @@ const ALIKE: f64 = 1.0 - 1e-9;
 /// tenth of a unit of score, and what is worked out is kept.
 ///
 /// ```
-/// use ldp_core::drive::Tallies;
+/// use ldp_simulate::Tallies;
 /// use ldp_core::model::{Exponential, Score};
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::Efficient;

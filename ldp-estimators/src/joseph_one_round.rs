@@ -24,7 +24,7 @@ const PER_SIGMA: f64 = 5.0;
 /// - Rounds: 1. Questions: [`Residue`], modulo 4 and modulo 2.
 ///
 /// ```
-/// use ldp_core::drive::Tallies;
+/// use ldp_simulate::Tallies;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::{BitwisePilot, JosephOneRound, Share};

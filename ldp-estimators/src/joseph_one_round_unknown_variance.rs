@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// - Rounds: 1. Questions: [`Residue`] and [`LatticeLaplace`]. Reports are real, so every user is simulated.
 ///
 /// ```
-/// use ldp_core::drive::Users;
+/// use ldp_simulate::Users;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::{BitwisePilot, JosephOneRoundUnknownVariance, Share};

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// - Rounds: 2. Questions: [`Residue`], then [`Laplace`]. Reports are real, so every user is simulated.
 ///
 /// ```
-/// use ldp_core::drive::Users;
+/// use ldp_simulate::Users;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::{BitwisePilot, JosephUnknownVariance, Share};

@@ -5,7 +5,7 @@
 //! confidence intervals.
 //!
 //! ```
-//! use ldp_core::drive::Tallies;
+//! use ldp_simulate::Tallies;
 //! use ldp_core::model::Gaussian;
 //! use ldp_core::{Epsilon, Inference, IntervalKind, run};
 //! use ldp_estimators::TwoStage;

@@ -32,11 +32,11 @@ const LONGER: f64 = 10.0;
 /// - Rounds: as many as users, or one per batch. Users of a batch answer at the same q, and the batch then takes its
 ///   steps at once: nearly the same path while a batch moves q by less than σ, so for batches up to about 100.
 /// - Questions: [`Sign`].
-/// - Simulated in lanes at `tally` fidelity ([`InLanes`](ldp_core::erased::InLanes)): seven times as fast as drawing
+/// - Simulated in lanes at `tally` fidelity ([`InLanes`](ldp_simulate::InLanes)): seven times as fast as drawing
 ///   every value.
 ///
 /// ```
-/// use ldp_core::drive::Users;
+/// use ldp_simulate::Users;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, IntervalKind, run};
 /// use ldp_estimators::Liu;
@@ -341,9 +341,9 @@ impl StartAt for Liu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::drive::Users;
     use ldp_core::model::Gaussian;
     use ldp_core::{Inference, run};
+    use ldp_simulate::Users;
 
     fn level(value: f64) -> Epsilon {
         Epsilon::new(value).unwrap()

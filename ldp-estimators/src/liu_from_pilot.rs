@@ -10,11 +10,11 @@ use crate::liu_lanes::{Group, in_groups};
 use crate::liu_walk::{LANES, Walk};
 use crate::piloted::Pilot;
 use crate::{BitwisePilot, PilotedEstimate, Rescaled, StartAt};
-use ldp_core::drive::Replay;
-use ldp_core::erased::{InLanes, Setting, replicate_tallies};
-use ldp_core::model::AnyModel;
-use ldp_core::seed::SimulationRng;
 use ldp_core::{Error, Rescale, Result, StagedEstimator};
+use ldp_simulate::AnyModel;
+use ldp_simulate::Replay;
+use ldp_simulate::seed::SimulationRng;
+use ldp_simulate::{InLanes, Setting, replicate_tallies};
 use rand::Rng;
 use std::ops::Range;
 

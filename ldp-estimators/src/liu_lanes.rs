@@ -4,9 +4,9 @@ use crate::LiuEstimate;
 use crate::Rescaled;
 use crate::liu::Liu;
 use crate::liu_walk::{LANES, Walk};
-use ldp_core::erased::{InLanes, Setting, replicate_tallies};
-use ldp_core::seed::{Purpose, Streams};
 use ldp_core::{Error, Rescale, Result};
+use ldp_simulate::seed::{Purpose, Streams};
+use ldp_simulate::{InLanes, Setting, replicate_tallies};
 use std::ops::Range;
 
 impl InLanes for Liu {

@@ -3,7 +3,7 @@
 //! One replication is a chain: the next question waits for the last answer. Several at a time keep the processor busy, and
 //! the report at a guess q needs no user, only a random word and the probability of a report 1 at q: it is a tally of one
 //! user, drawn from its exact law. [`Brackets`] decide most words without that probability, and those left by the very
-//! number that [`Tallies`](ldp_core::drive::Tallies) would have used; so the estimates are the same to the bit.
+//! number that [`Tallies`](ldp_simulate::Tallies) would have used; so the estimates are the same to the bit.
 //!
 //! Reports are decided lane by lane, on whole numbers that follow the guesses: then the chain is a table look-up and six
 //! operations of a cycle each. The guesses and their sums only follow, for several lanes at once. With AVX2 a user takes
@@ -11,11 +11,11 @@
 
 use crate::brackets::{Brackets, FOLLOWED, Table};
 use crate::liu::{Liu, LiuState, measured_from};
-use ldp_core::drive::falls_below;
-use ldp_core::erased::Setting;
+use ldp_bulk::simd::with_avx2;
 use ldp_core::error::require;
-use ldp_core::wide::widened;
 use ldp_core::{Finite, Rescale, Result};
+use ldp_simulate::Setting;
+use ldp_simulate::falls_below;
 
 /// Replications side by side, at most: random words are drawn for all of them at once.
 pub(crate) const LANES: usize = 16;
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
             group.start[lane % TOGETHER] = start;
             group.position[lane % TOGETHER] = start;
         }
-        widened(
+        with_avx2(
             #[inline(always)]
             || self.blocks(&mut groups, &mut words, users),
         )?;

@@ -203,8 +203,8 @@ fn between(a: f64, x: f64, b: f64) -> bool {
 mod tests {
     use super::*;
     use ldp_core::model::{Bernoulli, Exponential, Gaussian, GaussianScale, Logistic, Poisson, StudentT};
-    use ldp_core::seed::{Purpose, SimulationRng, stream};
     use ldp_core::{Cuts, Dense, Epsilon, Partition};
+    use ldp_simulate::seed::{Purpose, SimulationRng, stream};
     use rand::RngExt;
 
     fn question(epsilon: f64, cuts: &[f64]) -> FiniteChannel {

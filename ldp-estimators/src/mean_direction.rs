@@ -138,8 +138,9 @@ fn legendre() -> [(f64, f64); NODES] {
 mod tests {
     use super::*;
     use crate::psi;
-    use ldp_core::model::{Draw, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT};
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_core::model::{Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT};
+    use ldp_simulate::Draw;
+    use ldp_simulate::seed::{Purpose, stream};
 
     #[test]
     fn polynomials_are_integrated_exactly() {
@@ -184,7 +185,7 @@ mod tests {
         let (laplace, logistic) = (Laplace::new(2.0).unwrap(), Logistic::new(1.0).unwrap());
         let (student, heavy) = (StudentT::new(3.0, 1.0).unwrap(), StudentT::new(0.7, 1.0).unwrap());
         let heaviest = StudentT::new(0.15, 1.0).unwrap();
-        let cases: [(&dyn ldp_core::model::AnyModel, f64, usize); 7] = [
+        let cases: [(&dyn ldp_simulate::AnyModel, f64, usize); 7] = [
             (&heaviest, 50.0, 3),
             (&laplace, 0.7, 3),
             (&logistic, -2.0, 2),

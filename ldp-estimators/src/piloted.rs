@@ -42,7 +42,7 @@ impl<'a, T: 'a, I: DoubleEndedIterator<Item = &'a T> + Clone> Answers<'a, T> for
 /// of the two parts; nobody is asked twice.
 ///
 /// ```
-/// use ldp_core::drive::Tallies;
+/// use ldp_simulate::Tallies;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::{BitwisePilot, OneStage, Piloted, Share};

@@ -11,7 +11,7 @@ use ldp_core::{Rescale, Result, StagedEstimator, Step, StepOf};
 /// inner protocol's own.
 ///
 /// ```
-/// use ldp_core::drive::Tallies;
+/// use ldp_simulate::Tallies;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::{Rescaled, TwoStage};

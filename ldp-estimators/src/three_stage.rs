@@ -12,7 +12,7 @@ use ldp_core::{Epsilon, Result};
 /// - Rounds: 3. Questions: [`Residue`](ldp_mechanisms::Residue), then [`Sign`](ldp_mechanisms::Sign).
 ///
 /// ```
-/// use ldp_core::drive::Tallies;
+/// use ldp_simulate::Tallies;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, Inference, run};
 /// use ldp_estimators::{BitwisePilot, Share, ThreeStage};

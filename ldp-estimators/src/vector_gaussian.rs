@@ -44,7 +44,7 @@ pub enum Method {
 /// coordinates of a report, zero when θ̃ = θ, are left out.
 ///
 /// ```
-/// use ldp_core::drive::Vectors;
+/// use ldp_simulate::Vectors;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, run};
 /// use ldp_estimators::{Method, VectorGaussian};

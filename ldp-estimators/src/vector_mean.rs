@@ -15,7 +15,7 @@ use ldp_core::{Averages, Error, Result, Round, StagedEstimator, Step, StepOf, Un
 /// - Rounds: 1. Questions: the mechanism.
 ///
 /// ```
-/// use ldp_core::drive::Vectors;
+/// use ldp_simulate::Vectors;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, run};
 /// use ldp_estimators::VectorMean;

@@ -23,7 +23,7 @@ const MOST_COORDINATES: u64 = 1 << 24;
 /// The stages are those of [KS25].
 ///
 /// ```
-/// use ldp_core::drive::Vectors;
+/// use ldp_simulate::Vectors;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, run};
 /// use ldp_estimators::VectorSign;

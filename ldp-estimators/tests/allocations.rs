@@ -2,11 +2,11 @@
 //!
 //! One test, because the counter is that of the whole process.
 
-use ldp_core::drive::{Summary, Tallies};
-use ldp_core::erased::{Fidelity, Setting, erase, erase_in_lanes};
 use ldp_core::model::Gaussian;
 use ldp_core::{Epsilon, Inference, IntervalKind, run};
 use ldp_estimators::{BitwisePilot, JosephOneRound, Liu, OneStage, Piloted, Rescaled, Share, ThreeStage, TwoStage};
+use ldp_simulate::{Fidelity, Setting, erase, erase_in_lanes};
+use ldp_simulate::{Summary, Tallies};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
 use std::hint::black_box;

@@ -7,11 +7,8 @@
 mod seen;
 
 use ldp_core::conformance::{
-    check_edges, check_edges_with, check_inference, check_replay, check_replay_with, check_simulation_is_wire_typed,
-    check_wire_round_trip,
+    check_edges, check_edges_with, check_inference, check_replay, check_replay_with, check_wire_round_trip,
 };
-use ldp_core::drive::{Tallies, Users};
-use ldp_core::erased::{Fidelity, erase, erase_real};
 use ldp_core::model::Gaussian;
 use ldp_core::special::normal;
 use ldp_core::{Epsilon, Error, Inference, IntervalKind, Mechanism, StagedEstimator, Step, Sum, Tally, Unbiased, run};
@@ -19,6 +16,9 @@ use ldp_estimators::{
     Averaged, ClippedMean, ClippedMoments, ClippedMomentsUnknownVariance, MeanEstimate, MomentsState, Remark,
 };
 use ldp_mechanisms::{Duchi, Hybrid, Laplace, Piecewise, Range, Staircase};
+use ldp_simulate::conformance::check_simulation_is_wire_typed;
+use ldp_simulate::{Fidelity, erase, erase_real};
+use ldp_simulate::{Tallies, Users};
 use rand::Rng;
 use seen::Seen;
 

@@ -2,11 +2,7 @@
 //!
 //! Nothing here is statistical: edges, replays and the wire are compared exactly. Seeds are fixed.
 
-use ldp_core::conformance::{
-    check_edges, check_edges_with, check_replay, check_replay_with, check_simulation_is_wire,
-    check_simulation_is_wire_typed, check_wire_round_trip,
-};
-use ldp_core::drive::Tallies;
+use ldp_core::conformance::{check_edges, check_edges_with, check_replay, check_replay_with, check_wire_round_trip};
 use ldp_core::model::{Gaussian, Poisson};
 use ldp_core::{
     Bits, Either, Epsilon, Finite, Inference, Mechanism, Population, Publish, Rescale, StagedEstimator, Step, Tally,
@@ -17,6 +13,8 @@ use ldp_estimators::{
     Rescaled, Share, ThreeStage, TwoStage,
 };
 use ldp_mechanisms::Sign;
+use ldp_simulate::Tallies;
+use ldp_simulate::conformance::{check_simulation_is_wire, check_simulation_is_wire_typed};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;

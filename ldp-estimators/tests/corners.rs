@@ -4,16 +4,15 @@
 //! boundary. The number of cells of each outcome is asserted, so that the table cannot shrink unnoticed.
 
 use ldp_core::conformance::check_inference;
-use ldp_core::drive::{Tallies, Users};
 use ldp_core::model::Gaussian;
-use ldp_core::{
-    Bits, DrawTally, Epsilon, Error, Inference, Mechanism, Result, Round, StagedEstimator, Step, StepOf, run,
-};
+use ldp_core::{Bits, Epsilon, Error, Inference, Mechanism, Result, Round, StagedEstimator, Step, StepOf, run};
 use ldp_estimators::{
     BitwisePilot, ClippedMean, ClippedMoments, ClippedMomentsUnknownVariance, DuchiRogers, Joseph, JosephOneRound,
     JosephUnknownVariance, Liu, OneStage, Rescaled, Share, SignEstimate, ThreeStage, TwoStage,
 };
 use ldp_mechanisms::{Duchi, Hybrid, Laplace, Piecewise, Range, Sign, Staircase};
+use ldp_simulate::DrawTally;
+use ldp_simulate::{Tallies, Users};
 
 const LEVELS: [f64; 6] = [1e-6, 1e-3, 0.2, 1.0, 4.0, 30.0];
 /// θ − start, in σ.

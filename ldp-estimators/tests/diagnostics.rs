@@ -4,12 +4,12 @@
 //! level 0.9999 has a probability of at most 2e-4 and is as rare as that in 10,000 runs: 2 expected, more than 12 with
 //! probability 1e-6.
 
-use ldp_core::drive::Tallies;
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::{Bits, Diagnostic, Epsilon, Inference, StagedEstimator, Step, run};
 use ldp_estimators::{ClippedMean, DuchiRogers, Rescaled, SignStage, TwoStage};
 use ldp_mechanisms::{Duchi, Range, Sign};
+use ldp_simulate::Tallies;
+use ldp_simulate::seed::{Purpose, stream};
 use rand::RngExt;
 
 const SETTINGS: u64 = 50;

@@ -5,15 +5,14 @@
 #[allow(dead_code, reason = "shared: not every test uses all of it")]
 mod seen;
 
-use ldp_core::conformance::{
-    check_edges, check_inference, check_replay, check_simulation_is_wire, check_wire_round_trip,
-};
-use ldp_core::drive::Tallies;
+use ldp_core::conformance::{check_edges, check_inference, check_replay, check_wire_round_trip};
 use ldp_core::model::Gaussian;
 use ldp_core::special::{binomial, normal};
 use ldp_core::{Bits, Epsilon, Error, Finite, Inference, IntervalKind, StagedEstimator, Step, run};
 use ldp_estimators::{DuchiRogers, OneStage, RangeEstimate, Rescaled};
 use ldp_mechanisms::Sign;
+use ldp_simulate::Tallies;
+use ldp_simulate::conformance::check_simulation_is_wire;
 use seen::Seen;
 
 fn epsilon(value: f64) -> Epsilon {

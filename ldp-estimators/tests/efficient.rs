@@ -4,14 +4,9 @@
 //! 0.11 %. The bands below are at least three of these errors away from what is expected; every test shows that a limit which
 //! is off by six percent is rejected.
 
-use ldp_core::conformance::{
-    check_edges, check_epsilon, check_inference, check_replay, check_simulation_is_wire, check_wire_round_trip,
-};
-use ldp_core::drive::Tallies;
-use ldp_core::drive::exact::{Errors, Exact};
+use ldp_core::conformance::{check_edges, check_epsilon, check_inference, check_replay, check_wire_round_trip};
 use ldp_core::model::{
-    AnyModel, Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, Score,
-    StudentT,
+    Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, Score, StudentT,
 };
 use ldp_core::special::normal;
 use ldp_core::{
@@ -22,6 +17,10 @@ use ldp_estimators::{
     Efficient, EfficientEstimate, EfficientState, Fallback, Rescaled, StartAt, TwoStage, TwoStageState,
 };
 use ldp_fisher::optimal;
+use ldp_simulate::AnyModel;
+use ldp_simulate::Tallies;
+use ldp_simulate::conformance::check_simulation_is_wire;
+use ldp_simulate::exact::{Errors, Exact};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -4,15 +4,16 @@
 //! fixed. Coverage is that of the runs that answered. A cell fails if it is more than 1.5 % from 95 %, by more than 4.5 standard
 //! errors (α = 7e-6 a cell); all cells together may be 0.5 % off.
 
-use ldp_core::drive::{Summary, Tallies};
-use ldp_core::erased::{Fidelity, Setting, replicate_tallies};
 use ldp_core::model::{
-    AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
+    Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
 };
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::{Counts, Epsilon, FiniteChannel, Group, Inference, IntervalKind, Population, StagedEstimator, Step};
 use ldp_estimators::{BitwisePilot, Efficient, Piloted, Share, maximum_likelihood};
 use ldp_fisher::optimal;
+use ldp_simulate::AnyModel;
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Fidelity, Setting, replicate_tallies};
+use ldp_simulate::{Summary, Tallies};
 use rand::RngExt;
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -1,11 +1,12 @@
 //! The steps of the efficient protocol: what it asks after which answers, what it says when they explain nothing, and which
 //! states it takes from outside.
 
-use ldp_core::model::{AnyModel, Bernoulli, Exponential, Gaussian};
+use ldp_core::model::{Bernoulli, Exponential, Gaussian};
 use ldp_core::{
     Bits, Counts, Epsilon, Error, Group, Inference, IntervalKind, Mechanism, Partition, StagedEstimator, Step, Tally,
 };
 use ldp_estimators::{Efficient, EfficientEstimate, EfficientState, Fallback};
+use ldp_simulate::AnyModel;
 use std::sync::Arc;
 
 fn epsilon(value: f64) -> Epsilon {

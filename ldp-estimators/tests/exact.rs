@@ -3,13 +3,13 @@
 //! The naive recursion takes every count of every round, so it is for few users; it shares nothing with the walk but the
 //! state machine and the binomial probabilities.
 
-use ldp_core::drive::exact::{Countable, Errors, Exact, Method, Summed, Wanted, evaluate};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::special::binomial;
 use ldp_core::{Bits, Epsilon, Finite, Inference, StagedEstimator, Step, StepOf};
 use ldp_estimators::{DuchiRogers, OneStage, Rescaled, TwoStage};
 use ldp_mechanisms::Sign;
+use ldp_simulate::exact::{Countable, Errors, Exact, Method, Summed, Wanted, evaluate};
+use ldp_simulate::seed::{Purpose, stream};
 use rand::RngExt;
 
 fn epsilon(value: f64) -> Epsilon {

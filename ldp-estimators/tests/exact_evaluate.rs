@@ -1,11 +1,11 @@
 //! The evaluation of an estimator against sorted lists of all its estimates, and known coverages.
 
-use ldp_core::drive::exact::{Atoms, Countable, Evaluation, Exact, Method, Wanted, evaluate};
 use ldp_core::model::Gaussian;
 use ldp_core::special::binomial;
 use ldp_core::{Bits, Epsilon, Finite, Inference, IntervalKind, StagedEstimator, Step, StepOf};
 use ldp_estimators::{DuchiRogers, OneStage, Rescaled, TwoStage};
 use ldp_mechanisms::Sign;
+use ldp_simulate::exact::{Atoms, Countable, Evaluation, Exact, Method, Wanted, evaluate};
 
 fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).unwrap()

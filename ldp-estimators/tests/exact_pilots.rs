@@ -1,12 +1,12 @@
 //! Exact risk of protocols that begin with a bitwise pilot: known values, the law of the pilot, and ranges.
 
-use ldp_core::drive::exact::{Countable, Errors, Exact, Method, Summed};
-use ldp_core::drive::{Tallies, in_batches};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::{Counts, Epsilon, Finite, Group, Inference, Round, StagedEstimator, Step, Tally, run};
 use ldp_estimators::{BitwisePilot, Joseph, PilotEstimate, Share, ThreeStage};
 use ldp_mechanisms::Residue;
+use ldp_simulate::exact::{Countable, Errors, Exact, Method, Summed};
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Tallies, in_batches};
 use rand::RngExt;
 
 fn epsilon() -> Epsilon {

@@ -9,13 +9,13 @@
 //! a Poisson count. Where no replication matters alone, Bernstein's limit is the normal one but for a tenth.
 
 use ldp_core::conformance::ALPHA;
-use ldp_core::drive::exact::{Atoms, Countable, Errors, Exact};
-use ldp_core::drive::{Tallies, in_batches};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::{Bits, Epsilon, Group, Inference, Population, run};
 use ldp_estimators::{OneStage, Rescaled, TwoStage};
 use ldp_mechanisms::Sign;
+use ldp_simulate::exact::{Atoms, Countable, Errors, Exact};
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Tallies, in_batches};
 use rand::RngExt;
 
 const REPLICATIONS: u64 = 1_000_000;

@@ -1,10 +1,10 @@
 //! What the best first stage is the best of.
 
 use ldp_core::Epsilon;
-use ldp_core::drive::exact::{Errors, Exact};
 use ldp_core::model::Gaussian;
 use ldp_estimators::TwoStage;
 use ldp_estimators::plan::{Distances, best_first_stage, first_stage_law};
+use ldp_simulate::exact::{Errors, Exact};
 
 /// With few users one stage in disguise is better than the best of the sizes looked at, as a look at all of them finds.
 #[test]

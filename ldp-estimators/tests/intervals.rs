@@ -2,8 +2,7 @@
 //! from one, two and three users and the extreme answers of many, at fifty settings that nobody chose.
 
 use ldp_core::conformance::{Violation, check_edges, check_edges_with};
-use ldp_core::model::{AnyModel, Bernoulli, Categorical, Exponential, GaussianScale, Laplace as LaplaceModel, Poisson};
-use ldp_core::seed::{Purpose, stream};
+use ldp_core::model::{Bernoulli, Categorical, Exponential, GaussianScale, Laplace as LaplaceModel, Poisson};
 use ldp_core::{Bits, StagedEstimator, Step, Tally};
 use ldp_core::{Epsilon, Inference, IntervalKind};
 use ldp_estimators::{
@@ -11,6 +10,8 @@ use ldp_estimators::{
     JosephOneRound, Liu, OneStage, Rescaled, Share, ThreeStage, TwoStage,
 };
 use ldp_mechanisms::{Duchi, Laplace, Piecewise, Range};
+use ldp_simulate::AnyModel;
+use ldp_simulate::seed::{Purpose, stream};
 use rand::RngExt;
 use std::sync::Arc;
 

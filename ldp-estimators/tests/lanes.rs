@@ -3,11 +3,12 @@
 //! Seeds are fixed. A mean square over R replications has a relative standard error of about √(2/R); the tolerance is
 //! five of them (α = 6e-7).
 
-use ldp_core::drive::{Summary, in_batches};
-use ldp_core::erased::{Fidelity, InLanes, Setting, erase, erase_in_lanes, replicate_tallies};
-use ldp_core::model::{AnyModel, Gaussian, Laplace, Poisson, StudentT};
+use ldp_core::model::{Gaussian, Laplace, Poisson, StudentT};
 use ldp_core::{Epsilon, Error, Inference, IntervalKind};
 use ldp_estimators::{BitwisePilot, Liu, LiuEstimate, LiuFromPilot, Rescaled, Share};
+use ldp_simulate::AnyModel;
+use ldp_simulate::{Fidelity, InLanes, Setting, erase, erase_in_lanes, replicate_tallies};
+use ldp_simulate::{Summary, in_batches};
 use std::ops::Range;
 
 fn liu(epsilon: f64, start: f64) -> Liu {

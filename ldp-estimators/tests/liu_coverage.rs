@@ -5,13 +5,14 @@
 //! fixed. A cell fails if more than 10 % of its runs have a 95 % interval that misses or, where at least half of them have one, fewer
 //! than 90 % of these cover, by more than 4.5 standard errors (α = 4e-6 a cell).
 
-use ldp_core::drive::Summary;
-use ldp_core::erased::{Fidelity, InLanes, Setting};
-use ldp_core::model::{AnyModel, Exponential, Gaussian, Laplace, Location, Logistic, Model, StudentT};
-use ldp_core::seed::{Purpose, stream};
+use ldp_core::model::{Exponential, Gaussian, Laplace, Location, Logistic, Model, StudentT};
 use ldp_core::special::normal;
 use ldp_core::{Epsilon, Inference, IntervalKind};
 use ldp_estimators::{Liu, LiuEstimate, Rescaled};
+use ldp_simulate::AnyModel;
+use ldp_simulate::Summary;
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Fidelity, InLanes, Setting};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 

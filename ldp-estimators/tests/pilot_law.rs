@@ -2,11 +2,11 @@
 //! drawn ones (fixed seeds, 40,000 replications, α = 1e-6).
 
 use ldp_core::conformance::{ALPHA, goodness_of_fit};
-use ldp_core::drive::Tallies;
 use ldp_core::model::Gaussian;
 use ldp_core::special::binomial;
 use ldp_core::{Counts, Epsilon, Error, Finite, StagedEstimator, Step, Tally, run};
 use ldp_estimators::{BitwisePilot, PilotEstimate, PilotLaw, Share};
+use ldp_simulate::Tallies;
 use std::collections::BTreeMap;
 
 fn pilot(level: f64, range: [f64; 2], sigma: f64, beta: f64) -> BitwisePilot {

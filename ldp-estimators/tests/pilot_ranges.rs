@@ -12,10 +12,7 @@
 //! - With k users a cell passes that holds 0.52 + 2ψ/k, so that one stage starts within $\Phi^{-1}(0.76 + ψ/k)$ σ, and has
 //!   the variance of such a start.
 
-use ldp_core::drive::exact::{Errors, Exact};
-use ldp_core::drive::{Summary, Tallies, Users};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::special::normal;
 use ldp_core::{
     Counts, Epsilon, Error, Finite, Inference, IntervalKind, Mixed, StagedEstimator, Step, Tally, Unbiased, run,
@@ -25,6 +22,9 @@ use ldp_estimators::{
     Share, one_stage_variance,
 };
 use ldp_mechanisms::Residue;
+use ldp_simulate::exact::{Errors, Exact};
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
+use ldp_simulate::{Summary, Tallies, Users};
 use rand::RngExt;
 use std::sync::Arc;
 

@@ -6,14 +6,15 @@
 
 mod naive;
 
-use ldp_core::drive::{Summary, Tallies, Users};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
-use ldp_core::{Counts, DrawTally, Epsilon, Error, Inference, Mechanism, StagedEstimator, Step, Tally, run};
+use ldp_core::{Counts, Epsilon, Error, Inference, Mechanism, StagedEstimator, Step, Tally, run};
 use ldp_estimators::{
     BitwisePilot, Joseph, JosephOneRound, JosephUnknownVariance, Liu, LiuFromPilot, Rescaled, Share, ThreeStage,
     one_stage_variance,
 };
+use ldp_simulate::DrawTally;
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Summary, Tallies, Users};
 use rand::RngExt;
 
 fn epsilon(value: f64) -> Epsilon {

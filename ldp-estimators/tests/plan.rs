@@ -1,13 +1,14 @@
 //! Plans are held to what they promise: simulated, and compared with half and half.
 
-use ldp_core::drive::{Summary, Tallies, in_batches};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, SimulationRng, stream};
-use ldp_core::{DrawTally, Epsilon, Error, Inference, IntervalKind, Mechanism, StagedEstimator, run};
+use ldp_core::{Epsilon, Error, Inference, IntervalKind, Mechanism, StagedEstimator, run};
 use ldp_estimators::plan::{
     Criterion, Distances, Kind, Plan, Prior, Protocol, Request, best_first_stage, first_stage_law,
 };
 use ldp_estimators::{BitwisePilot, DuchiRogers, Joseph, OneStage, Rescaled, Share, ThreeStage, TwoStage};
+use ldp_simulate::DrawTally;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
+use ldp_simulate::{Summary, Tallies, in_batches};
 use rand::RngExt;
 
 const REPLICATIONS: u64 = 20_000;

@@ -3,12 +3,12 @@
 //!
 //! A seeded sample by default, hundreds with `LDP_FULL=1`, and a row per case with `--nocapture`.
 
-use ldp_core::drive::exact::{Countable, Exact, Risk};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::{Epsilon, Error, IntervalKind};
 use ldp_estimators::plan::{Criterion, Outlook, Plan, Prior, Protocol, Request};
 use ldp_estimators::{BitwisePilot, DuchiRogers, Joseph, OneStage, Rescaled, Share, ThreeStage, TwoStage};
+use ldp_simulate::exact::{Countable, Exact, Risk};
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::RngExt;
 
 fn cases(sample: usize, all: usize) -> usize {

@@ -1,12 +1,13 @@
 //! Simulations keep what repeats; every replication is still the run it would be alone, bit for bit.
 
-use ldp_core::drive::{Tallies, in_batches};
-use ldp_core::erased::{Fidelity, Setting, Wired, erase};
 use ldp_core::model::Gaussian;
-use ldp_core::{DrawTally, Epsilon, Inference, Mechanism, run};
+use ldp_core::{Epsilon, Inference, Mechanism, run};
 use ldp_estimators::{
     BitwisePilot, DuchiRogers, Efficient, JosephOneRound, OneStage, Piloted, Rescaled, Share, ThreeStage, TwoStage,
 };
+use ldp_simulate::DrawTally;
+use ldp_simulate::{Fidelity, Setting, Wired, erase};
+use ldp_simulate::{Tallies, in_batches};
 
 const USERS: u64 = 9000;
 const REPLICATIONS: u64 = 600;
@@ -14,7 +15,7 @@ const SEED: u64 = 77;
 
 fn check<E>(name: &str, estimator: E, sigma: f64, theta: f64)
 where
-    E: Wired + Clone + ldp_core::drive::exact::Countable,
+    E: Wired + Clone + ldp_simulate::exact::Countable,
     E::Question: DrawTally<E::Tally> + Mechanism<Input = f64> + PartialEq,
 {
     let model = Gaussian::new(sigma).unwrap();

@@ -3,11 +3,11 @@
 //! Seeds are fixed. A mean square over R replications has a relative standard error of about √(2/R); the tolerance is
 //! five of them (α = 6e-7).
 
-use ldp_core::drive::{Summary, Users};
 use ldp_core::model::Gaussian;
 use ldp_core::special::normal;
 use ldp_core::{Epsilon, IntervalKind, run};
 use ldp_estimators::{Liu, Rescaled, one_stage_variance};
+use ldp_simulate::{Summary, Users};
 
 fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).unwrap()

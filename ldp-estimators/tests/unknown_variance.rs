@@ -2,14 +2,14 @@
 
 mod naive;
 
-use ldp_core::drive::{Summary, Users};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::special::normal;
 use ldp_core::{
     Averages, Epsilon, Inference, Mechanism, Mixed, Population, StagedEstimator, Step, Tally, Unbiased, run,
 };
 use ldp_estimators::{BitwisePilot, JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Share};
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Summary, Users};
 use rand::RngExt;
 
 fn epsilon(value: f64) -> Epsilon {

@@ -7,13 +7,8 @@
 #[allow(dead_code, reason = "shared: not every test uses all of it")]
 mod seen;
 
-use ldp_core::conformance::{
-    check_edges_with, check_replay_with, check_simulation_is_wire_with, check_wire_round_trip,
-};
-use ldp_core::drive::{Tallies, Vectors};
-use ldp_core::erased::{Fidelity, Setting, erase_vectors};
+use ldp_core::conformance::{check_edges_with, check_replay_with, check_wire_round_trip};
 use ldp_core::model::Gaussian;
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::{
     Bits, Either, Epsilon, Error, Group, Inference, Mechanism, Mixed, Numerics, Population, Result, StagedEstimator,
     Step, Tally, UnbiasedVector, VectorSum, run,
@@ -23,6 +18,10 @@ use ldp_estimators::{
     direction_variance, psi,
 };
 use ldp_mechanisms::{CoordinateSign, DuchiL2, DuchiLinf, PrivUnitG, ProjUnit, ResidualDirection, Sign};
+use ldp_simulate::conformance::check_simulation_is_wire_with;
+use ldp_simulate::seed::{Purpose, stream};
+use ldp_simulate::{Fidelity, Setting, erase_vectors};
+use ldp_simulate::{Tallies, Vectors};
 use seen::{FAR, Seen};
 
 fn epsilon(value: f64) -> Epsilon {

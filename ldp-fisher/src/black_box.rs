@@ -2,10 +2,11 @@
 
 use crate::{Information, Method};
 use ldp_core::error::require;
-use ldp_core::model::{Draw, Score};
-use ldp_core::seed::{BLOCK, Purpose, SimulationRng, stream};
+use ldp_core::model::Score;
 use ldp_core::special::normal;
 use ldp_core::{Error, Mechanism, Result};
+use ldp_simulate::Draw;
+use ldp_simulate::seed::{BLOCK, Purpose, SimulationRng, stream};
 
 /// The most reports that are kept to place the bins: a megabyte, however many are drawn.
 const KEPT: u64 = 1 << 17;
@@ -159,7 +160,7 @@ where
 /// use ldp_fisher::{BlackBox, black_box_with};
 /// use rand::RngExt;
 /// // A fair coin, told truly: the score of θ = ½ is ±2, the information 4.
-/// let coin = |rng: &mut ldp_core::seed::SimulationRng| {
+/// let coin = |rng: &mut ldp_simulate::seed::SimulationRng| {
 ///     let heads = rng.random::<bool>();
 ///     (if heads { 2.0 } else { -2.0 }, f64::from(u8::from(heads)))
 /// };

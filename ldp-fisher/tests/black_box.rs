@@ -1,10 +1,11 @@
 //! Limits from samples against informations that are known.
 
-use ldp_core::model::{Draw, Exponential, Gaussian, Model, Score};
-use ldp_core::seed::{Purpose, SimulationRng, stream};
+use ldp_core::model::{Exponential, Gaussian, Model, Score};
 use ldp_core::{Cdf, Epsilon, Mechanism, Publish};
 use ldp_fisher::{BlackBox, Information, Method, black_box, black_box_with, exact};
 use ldp_mechanisms::{IntervalResponse, Laplace, Range, Sign};
+use ldp_simulate::Draw;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 
 fn binned(information: Information) -> f64 {
     match information.method {
@@ -113,7 +114,7 @@ fn the_seed_decides_and_nothing_else() {
     assert_eq!(run(5), run(5));
     assert_ne!(run(5), run(6));
     // A model behind a dyn is the same model.
-    let erased: &dyn ldp_core::model::AnyModel = &model;
+    let erased: &dyn ldp_simulate::AnyModel = &model;
     let options = BlackBox::new(5).draws(150_000).unwrap();
     assert_eq!(black_box(&laplace, erased, 0.3, |&z| z, options).unwrap(), run(5));
 }

@@ -3,10 +3,10 @@
 use ldp_core::model::{
     Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, Score, StudentT,
 };
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::special::normal;
 use ldp_core::{Cdf, Cuts, Dense, Epsilon, Error, FiniteChannel, Kernel, Mechanism, Partition};
 use ldp_fisher::{Optimum, bounds, exact, gaussian_mean, laplace_location, one_bit};
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::RngExt;
 
 trait Family: Cdf + Score {}

@@ -2,13 +2,14 @@
 //! a mechanism is known to have.
 
 use ldp_core::model::{
-    AnyModel, Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, Score,
-    StudentT, Support, Symmetry,
+    Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, Score, StudentT,
+    Support, Symmetry,
 };
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::{Epsilon, Error};
 use ldp_fisher::optimal::{Cells, Certificate, certify, largest};
 use ldp_fisher::{exact, one_bit};
+use ldp_simulate::AnyModel;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::RngExt;
 
 fn epsilon(value: f64) -> Epsilon {

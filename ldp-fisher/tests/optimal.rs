@@ -1,13 +1,12 @@
 //! The optimal mechanism and its certificate: values, gaps, switching points, and what a certificate does not get away with.
 
-use ldp_core::model::{
-    AnyModel, Bernoulli, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
-};
-use ldp_core::seed::{Purpose, stream};
+use ldp_core::model::{Bernoulli, Cdf, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT};
 use ldp_core::special::normal;
 use ldp_core::{Cuts, Epsilon, Error, Finite, FiniteChannel, Kernel, Partition};
 use ldp_fisher::exact;
 use ldp_fisher::optimal::{Beta, Certificate, certify, response, response_with};
+use ldp_simulate::AnyModel;
+use ldp_simulate::seed::{Purpose, stream};
 use rand::RngExt;
 
 fn epsilon(value: f64) -> Epsilon {

@@ -1,9 +1,9 @@
 //! The linear program of all mechanisms on finitely many cells: every optimum is proved, report by report.
 
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::special::normal;
 use ldp_core::{Epsilon, Error};
 use ldp_fisher::optimal::{Cells, Program};
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::RngExt;
 
 fn epsilon(value: f64) -> Epsilon {

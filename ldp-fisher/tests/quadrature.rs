@@ -5,10 +5,10 @@ use ldp_core::model::{
     Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace as LaplaceModel, Logistic, Poisson,
     Score, StudentT, Support,
 };
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::{Density, Epsilon, Error, Finite, Mechanism, Publish, RealReports, Unbiased};
 use ldp_fisher::{Information, Method, exact, of_finite, of_real};
 use ldp_mechanisms::{Duchi, Hybrid, IntervalResponse, Laplace, Piecewise, Range, Sign, Staircase};
+use ldp_simulate::seed::{Purpose, stream};
 use rand::Rng;
 use serde_json::Value;
 

@@ -2,10 +2,11 @@
 
 use ldp_core::Epsilon;
 use ldp_core::model::{
-    AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
+    Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
 };
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_fisher::optimal::{Certificate, Verified, certify};
+use ldp_simulate::AnyModel;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::RngExt;
 use serde_json::{Map, Value, json};
 

@@ -1,10 +1,10 @@
 //! Informations about a mean vector against brute force and samples.
 
-use ldp_core::seed::SimulationRng;
 use ldp_core::special::normal;
 use ldp_core::{Density, Epsilon, Mechanism, UnbiasedVector};
 use ldp_fisher::{BlackBox, Information, Method, black_box_vector, black_box_with, cube, direction, sphere};
 use ldp_mechanisms::{DuchiL2, DuchiLinf, PrivUnitG, ProjUnit};
+use ldp_simulate::seed::SimulationRng;
 use rand::RngExt;
 use std::f64::consts::PI;
 

@@ -50,7 +50,7 @@ pub(crate) fn below<R: Rng + ?Sized>(end: u64, rng: &mut R) -> u64 {
 mod tests {
     use super::*;
     use ldp_core::conformance::{ALPHA, goodness_of_fit};
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
 
     #[test]
     fn the_largest_weight_is_covered_and_its_successor_is_not() {

@@ -153,6 +153,7 @@ pub(crate) fn category(input: f64, categories: u32) -> u32 {
 }
 
 /// The probabilities of those cells under a model, into `law`.
+#[cfg(feature = "simulate")]
 pub(crate) fn cell_masses<M: ldp_core::Cdf + ?Sized>(categories: u32, model: &M, theta: f64, law: &mut Vec<f64>) {
     law.extend((0..categories).map(|v| {
         let low = if v == 0 { f64::NEG_INFINITY } else { f64::from(v) };
@@ -162,6 +163,7 @@ pub(crate) fn cell_masses<M: ldp_core::Cdf + ?Sized>(categories: u32, model: &M,
 }
 
 /// The share of the next category among those left: one for the last, and never outside [0, 1] by rounding.
+#[cfg(feature = "simulate")]
 pub(crate) fn share(mass: f64, rest: f64, last: bool) -> f64 {
     if last || !(rest > 0.0) { 1.0 } else { (mass / rest).clamp(0.0, 1.0) }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism};
-/// use ldp_core::seed::{Purpose, stream};
+/// use ldp_simulate::seed::{Purpose, stream};
 /// use ldp_mechanisms::{CoordinateSign, Sign};
 /// let question = CoordinateSign::new(1, Sign::new(Epsilon::new(30.0)?, 0.5)?);
 /// let mut rng = stream(1, Purpose::Noise, 0, 0);
@@ -81,7 +81,7 @@ impl Density for CoordinateSign {
 mod tests {
     use super::*;
     use ldp_core::conformance::{check_draws, check_epsilon_density};
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
 
     #[test]
     fn the_level_is_that_of_its_densities() {

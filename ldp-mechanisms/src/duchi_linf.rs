@@ -38,7 +38,7 @@ const COUNTED: usize = 60;
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism, UnbiasedVector};
-/// use ldp_core::seed::{Purpose, stream};
+/// use ldp_simulate::seed::{Purpose, stream};
 /// use ldp_mechanisms::DuchiLinf;
 /// let cube = DuchiLinf::new(Epsilon::new(1.0)?, 4, 1.0)?;
 /// assert!(cube.epsilon().value() <= 1.0);

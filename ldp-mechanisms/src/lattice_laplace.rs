@@ -175,7 +175,7 @@ mod tests {
                 assert!(spread <= level * (1.0 + 1e-12));
             }
             // No report is a NaN, whatever the value.
-            let mut rng = ldp_core::seed::stream(1, ldp_core::seed::Purpose::Noise, 0, 0);
+            let mut rng = ldp_simulate::seed::stream(1, ldp_simulate::seed::Purpose::Noise, 0, 0);
             for x in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -0.0] {
                 assert!(question.privatize(&x, &mut rng).is_finite(), "{x}");
             }

@@ -31,7 +31,7 @@ const FURTHEST: f64 = 35.0;
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism};
-/// use ldp_core::seed::{Purpose, stream};
+/// use ldp_simulate::seed::{Purpose, stream};
 /// use ldp_mechanisms::PrivUnitG;
 /// let unit = PrivUnitG::new(Epsilon::new(1.0)?, 3)?;
 /// assert!(unit.epsilon().value() <= 1.0);

@@ -168,7 +168,7 @@ impl UnbiasedVector for ProjUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
 
     #[test]
     fn rows_are_orthonormal() {

@@ -131,7 +131,7 @@ impl Rescale for Range {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
     use proptest::prelude::*;
     use rand::RngExt;
 

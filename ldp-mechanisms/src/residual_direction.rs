@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism};
-/// use ldp_core::seed::{Purpose, stream};
+/// use ldp_simulate::seed::{Purpose, stream};
 /// use ldp_mechanisms::{PrivUnitG, ResidualDirection};
 /// let unit = PrivUnitG::new(Epsilon::new(1.0)?, 2)?;
 /// let question = ResidualDirection::new(vec![10.0, -5.0], unit.clone())?;
@@ -100,7 +100,7 @@ impl Density for ResidualDirection {
 mod tests {
     use super::*;
     use ldp_core::conformance::{check_draws, check_epsilon_density};
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
 
     #[test]
     fn the_level_is_that_of_its_densities() {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism};
-/// use ldp_core::seed::{Purpose, stream};
+/// use ldp_simulate::seed::{Purpose, stream};
 /// use ldp_mechanisms::{Laplace, Range, Squared};
 /// let laplace = Laplace::new(Epsilon::new(1.0)?, Range::new(0.0, 9.0)?)?;
 /// let rng = || stream(1, Purpose::Noise, 0, 0);
@@ -72,7 +72,7 @@ mod tests {
     use crate::{Laplace, Range};
     use ldp_core::Unbiased;
     use ldp_core::conformance::{check_draws, check_epsilon_density};
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
 
     #[test]
     fn the_square_is_asked_about_in_its_own_unit() {

@@ -1,12 +1,13 @@
 //! One bit per category, each randomised on its own.
 
+#[cfg(feature = "simulate")]
+mod draw;
+
 use crate::bernoulli::complement;
-use crate::category_set::{CategorySet, SetCounts, category, cell_masses, check_categories, share, shares};
+use crate::category_set::{CategorySet, SetCounts, category, check_categories, shares};
 use ldp_core::channel::two_64;
-use ldp_core::drive::draw_binomial;
-use ldp_core::seed::SimulationRng;
 use ldp_core::steady::choose;
-use ldp_core::{Cdf, Density, DrawTally, Epsilon, Error, Kernel, Mechanism, Numerics, Result, Tally, json};
+use ldp_core::{Density, Epsilon, Error, Kernel, Mechanism, Numerics, Result, Tally, json};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use ldp_core::{Epsilon, Mechanism, Tally};
-/// use ldp_core::seed::{Purpose, stream};
+/// use ldp_simulate::seed::{Purpose, stream};
 /// use ldp_mechanisms::{SetCounts, UnaryEncoding};
 /// let unary = UnaryEncoding::new(Epsilon::new(1.0)?, 10)?;
 /// assert!(unary.epsilon().value() <= 1.0);
@@ -146,26 +147,5 @@ impl Density for UnaryEncoding {
         let lies = report.len() - u32::from(report.contains(x));
         let (lie, truth) = (self.false_share().ln(), (complement(self.lie) as f64 / two_64()).ln());
         0.5f64.ln() + f64::from(lies) * lie + f64::from(self.categories - 1 - lies) * truth
-    }
-}
-
-/// Given how many users hold each category, the counts are independent sums of two binomials.
-impl DrawTally<SetCounts> for UnaryEncoding {
-    fn law<M: Cdf + ?Sized>(&self, model: &M, theta: f64, law: &mut Vec<f64>) {
-        cell_masses(self.categories, model, theta, law);
-    }
-
-    fn draw_tally(&self, law: &[f64], users: u64, rng: &mut SimulationRng, tally: &mut SetCounts) -> Result<()> {
-        let mut rest: f64 = law.iter().sum();
-        let mut left = users;
-        let mut counts = Vec::with_capacity(law.len());
-        for (v, &mass) in law.iter().enumerate() {
-            let holders = draw_binomial(left, share(mass, rest, v + 1 == law.len()), rng)?;
-            let true_bits = draw_binomial(holders, 0.5, rng)?;
-            counts.push(true_bits + draw_binomial(users - holders, self.false_share(), rng)?);
-            left -= holders;
-            rest -= mass;
-        }
-        tally.add(&counts, users)
     }
 }

@@ -4,13 +4,14 @@
 //! with `report_cdf` by chi-square at α = 1e-6 with fixed seeds, and every such test is shown a mutant that it rejects.
 
 use ldp_core::conformance::{
-    ALPHA, check_channel, check_draws, check_epsilon, check_epsilon_density, check_marginal, check_sampler,
-    check_wire_round_trip, goodness_of_fit,
+    ALPHA, check_channel, check_draws, check_epsilon, check_epsilon_density, check_sampler, check_wire_round_trip,
+    goodness_of_fit,
 };
 use ldp_core::model::{Bernoulli, Gaussian, Laplace as LaplaceModel, Poisson};
-use ldp_core::seed::{Purpose, SimulationRng, stream};
 use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, RealReports, Rescale, Sum, Tally, Unbiased};
 use ldp_mechanisms::{Duchi, Hybrid, Laplace, Piecewise, Range, Residue, Staircase};
+use ldp_simulate::conformance::check_marginal;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;

@@ -5,11 +5,12 @@
 use ldp_core::conformance::{
     ALPHA, check_draws, check_epsilon_density, check_merge_laws, check_wire_round_trip, goodness_of_fit,
 };
-use ldp_core::drive::{Tallies, Users, draw_binomial};
 use ldp_core::model::{Categorical, Poisson};
-use ldp_core::seed::{Purpose, SimulationRng, stream};
-use ldp_core::{Cdf, Density, DrawTally, Epsilon, Error, Group, Mechanism, Numerics, Population, Tally};
+use ldp_core::{Cdf, Density, Epsilon, Error, Group, Mechanism, Numerics, Population, Tally};
 use ldp_mechanisms::{CategorySet, SetCounts, SubsetSelection, UnaryEncoding};
+use ldp_simulate::DrawTally;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
+use ldp_simulate::{Tallies, Users, draw_binomial};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 

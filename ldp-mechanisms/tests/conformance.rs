@@ -3,16 +3,16 @@
 //! Sampling checks have fixed seeds and α = 1e-6; what they catch is shown by the mutants in `ldp-core`.
 
 use ldp_core::conformance::{
-    check_channel, check_draws, check_epsilon, check_epsilon_density, check_marginal, check_sampler,
-    check_wire_round_trip,
+    check_channel, check_draws, check_epsilon, check_epsilon_density, check_sampler, check_wire_round_trip,
 };
 use ldp_core::model::{Categorical, Gaussian, Laplace, Poisson};
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::{
     Bits, Cuts, Dense, Density, Epsilon, Finite, FiniteChannel, Kernel, Mechanism, Numerics, Partition, Publish,
     Rescale,
 };
 use ldp_mechanisms::{IntervalResponse, RandomizedResponse, Sign};
+use ldp_simulate::conformance::check_marginal;
+use ldp_simulate::seed::{Purpose, stream};
 use rand::Rng;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

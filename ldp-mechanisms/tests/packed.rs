@@ -2,11 +2,12 @@
 //!
 //! Seeds are fixed and α = 1e-6.
 
+use ldp_bulk::Pack;
+use ldp_bulk::{BLOCK, Packer, bits_of_packed, counts_of_packed, planes};
 use ldp_core::conformance::{ALPHA, Counting, goodness_of_fit};
-use ldp_core::packed::{BLOCK, Packer, planes};
-use ldp_core::seed::{Purpose, stream};
-use ldp_core::{Bits, Counts, Cuts, Dense, Epsilon, FiniteChannel, Kernel, Mechanism, Pack, Partition, Publish, Tally};
+use ldp_core::{Counts, Cuts, Dense, Epsilon, FiniteChannel, Kernel, Mechanism, Partition, Publish, Tally};
 use ldp_mechanisms::{IntervalResponse, RandomizedResponse, Residue, Sign};
+use ldp_simulate::seed::{Purpose, stream};
 use rand::{SeedableRng, rngs::ChaCha12Rng};
 
 fn epsilon(value: f64) -> Epsilon {
@@ -85,9 +86,9 @@ fn reports_have_the_weights_of_the_channel() {
             // The tally counts the same reports.
             let mut one_by_one = Counts::new(m);
             said.iter().for_each(|&report| one_by_one.push(report, 1).unwrap());
-            assert_eq!(Counts::of_packed(m, &words, users as u64).unwrap(), one_by_one);
+            assert_eq!(counts_of_packed(m, &words, users as u64).unwrap(), one_by_one);
             if m == 2 {
-                assert_eq!(Bits::of_packed(&words, users as u64).unwrap().ones(), one_by_one.counts()[1]);
+                assert_eq!(bits_of_packed(&words, users as u64).unwrap().ones(), one_by_one.counts()[1]);
             }
         }
     }
@@ -124,7 +125,7 @@ fn words_are_whole_and_the_same_for_equal_values() {
             assert_eq!(words, others);
             assert_eq!(words.len(), users.div_ceil(64) * planes(reports(&channel)));
             // Refuses bits beyond the last user.
-            Counts::of_packed(reports(&channel), &words, users as u64).unwrap();
+            counts_of_packed(reports(&channel), &words, users as u64).unwrap();
         }
     }
     let values: Vec<f64> = (0..3000).map(|i| f64::from(i).sin()).collect();

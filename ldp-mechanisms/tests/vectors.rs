@@ -3,10 +3,10 @@
 //! Statistical tests have fixed seeds and α = 1e-6, and each shows a mutant that it rejects.
 
 use ldp_core::conformance::{ALPHA, check_draws, check_epsilon_density, check_wire_round_trip, goodness_of_fit};
-use ldp_core::seed::{Purpose, stream};
 use ldp_core::special::normal;
 use ldp_core::{Density, Epsilon, Error, Mechanism, Numerics, Tally, UnbiasedVector, VectorSum};
 use ldp_mechanisms::{DuchiL2, DuchiLinf, PrivUnitG, ProjUnit};
+use ldp_simulate::seed::{Purpose, stream};
 
 fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).unwrap()

@@ -7,10 +7,10 @@
 
 use benches::protocols::Protocol;
 use benches::question;
-use ldp_core::erased::Fidelity;
+use ldp_bulk::Pack;
+use ldp_bulk::{CipherRng, bits_of_packed};
 use ldp_core::model::{Gaussian, Model};
-use ldp_core::packed::CipherRng;
-use ldp_core::{Bits, Pack};
+use ldp_simulate::Fidelity;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use std::env;
@@ -48,7 +48,7 @@ fn signs(users: u64) -> Outcome<f64> {
         let now = left.min(VALUES);
         words.clear();
         question().simulate_packed(&values[..now as usize], &mut rng, &mut words);
-        ones += Bits::of_packed(&words, now)?.ones();
+        ones += bits_of_packed(&words, now)?.ones();
         left -= now;
     }
     Ok(ones as f64 / users as f64)

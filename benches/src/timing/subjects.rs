@@ -1,7 +1,7 @@
 //! The finite mechanisms whose answers are timed, each with values that lie far apart in what has to be done for them.
 
 use super::Seen;
-use ldp_core::wide::cycles;
+use ldp_bulk::simd::cycles;
 use ldp_core::{
     Cuts, Dense, Either, Epsilon, FiniteChannel, Kernel, Mechanism, Mixed, Partition, Result, SystemRng, wire,
 };

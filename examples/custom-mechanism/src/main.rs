@@ -4,8 +4,9 @@
 
 mod nearby;
 
-use ldp_core::conformance::{check_channel, check_draws, check_epsilon, check_marginal, check_sampler};
-use ldp_core::drive::{Tallies, Users};
+use ldp_core::conformance::{check_channel, check_draws, check_epsilon, check_sampler};
+use ldp_simulate::conformance::check_marginal;
+use ldp_simulate::{Tallies, Users};
 use ldp_core::model::GaussianScale;
 use ldp_core::{Bits, Epsilon, Finite, Group, Mechanism, Population, Tally};
 use nearby::Nearby;

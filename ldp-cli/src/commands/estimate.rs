@@ -8,8 +8,8 @@ use crate::registry::{self, Meaning, OnData, Untold};
 use crate::report::{self, counted, percent, plain, significant};
 use crate::spec::Spec;
 use anyhow::Context;
-use ldp_core::drive::{Blurred, Order, RowNoise, RowStore};
 use ldp_core::{Diagnostic, Error, Interval};
+use ldp_simulate::{Blurred, Order, RowNoise, RowStore};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -22,7 +22,7 @@ use crate::args::{Args, Command, Common, Optimal, Risk};
 use crate::output::check_apart;
 use crate::registry::{BuiltEstimator, BuiltModel};
 use ldp_core::IntervalKind;
-use ldp_core::erased::AnyEstimator;
+use ldp_simulate::AnyEstimator;
 use std::io::Write;
 use std::path::Path;
 

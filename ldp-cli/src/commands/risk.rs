@@ -8,10 +8,10 @@ use crate::progress::Clock;
 use crate::registry;
 use crate::report::{self, counted, measured, percent, significant};
 use anyhow::Context;
-use ldp_core::drive::MOST_DRAWN;
-use ldp_core::drive::exact::{Evaluation, Method, Wanted};
-use ldp_core::erased::Fidelity;
 use ldp_core::{Error, IntervalKind};
+use ldp_simulate::Fidelity;
+use ldp_simulate::MOST_DRAWN;
+use ldp_simulate::exact::{Evaluation, Method, Wanted};
 use serde::Serialize;
 use std::io::{self, Write};
 

@@ -14,7 +14,7 @@ use crate::spec::Spec;
 use crate::sweep::{COUNTS, Sweep};
 use anyhow::Context;
 use ldp_core::Epsilon;
-use ldp_core::erased::Fidelity;
+use ldp_simulate::Fidelity;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;

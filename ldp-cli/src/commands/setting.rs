@@ -7,8 +7,8 @@ use crate::spec::Spec;
 use crate::table::Table;
 use anyhow::Context;
 use ldp_core::Epsilon;
-use ldp_core::erased::{Fidelity, Setting};
 use ldp_fisher::Optimum;
+use ldp_simulate::{Fidelity, Setting};
 use serde::Serialize;
 
 /// A protocol and everything its risk depends on.

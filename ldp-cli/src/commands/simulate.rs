@@ -7,8 +7,8 @@ use crate::progress::{Clock, Progress};
 use crate::registry;
 use crate::report::{self, counted, measured, percent, significant};
 use ldp_core::IntervalKind;
-use ldp_core::drive::{MOST_DRAWN, Summary, in_batches};
-use ldp_core::erased::{AnyEstimator, Fidelity, Setting};
+use ldp_simulate::{AnyEstimator, Fidelity, Setting};
+use ldp_simulate::{MOST_DRAWN, Summary, in_batches};
 use serde::Serialize;
 
 /// The seed when none is given: a simulation should be repeatable by default.

@@ -157,7 +157,7 @@ fn column_in(
 mod tests {
     use std::fs;
 
-    use ldp_core::drive::RowStore;
+    use ldp_simulate::RowStore;
 
     use super::*;
 

@@ -104,7 +104,7 @@ impl<'a> Sink<'a> {
 
 #[cfg(test)]
 mod tests {
-    use ldp_core::drive::RowStore;
+    use ldp_simulate::RowStore;
 
     use super::*;
 

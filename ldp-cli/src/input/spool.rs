@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use ldp_core::Error;
-use ldp_core::drive::RowStore;
+use ldp_simulate::RowStore;
 
 use super::error::InputError;
 

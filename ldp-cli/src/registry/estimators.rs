@@ -5,15 +5,15 @@ use crate::report::plain;
 use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::Epsilon;
-use ldp_core::erased::{AnyEstimator, Fidelity, erase, erase_in_lanes, erase_real, erase_vectors};
 use ldp_core::error::require;
-use ldp_core::model::AnyModel;
 use ldp_estimators::{
     BitwisePilot, ClippedMean, ClippedMoments, ClippedMomentsUnknownVariance, DuchiRogers, Efficient, Joseph,
     JosephOneRound, JosephOneRoundUnknownVariance, JosephUnknownVariance, Liu, Method, OneStage, Piloted, Rescaled,
     ThreeStage, TwoStage, VectorGaussian, VectorMean, mean_direction,
 };
 use ldp_mechanisms::{Duchi, DuchiL2, DuchiLinf, Hybrid, Laplace, Piecewise, PrivUnitG, ProjUnit, Range, Staircase};
+use ldp_simulate::AnyModel;
+use ldp_simulate::{AnyEstimator, Fidelity, erase, erase_in_lanes, erase_real, erase_vectors};
 use std::sync::Arc;
 
 /// What a protocol is told besides its own keys.

@@ -2,12 +2,13 @@
 
 use super::BuiltModel;
 use anyhow::ensure;
-use ldp_core::model::{AnyModel, Support};
+use ldp_core::model::Support;
 use ldp_core::{Density, Finite, FiniteChannel, Mechanism, Publish, RealReports};
 use ldp_fisher::{
     BlackBox, Information, Method, black_box, black_box_vector, cube, direction, exact, of_finite, of_real, sphere,
 };
 use ldp_mechanisms::{CategorySet, DuchiL2, DuchiLinf, PrivUnitG, ProjUnit, SubsetSelection, UnaryEncoding};
+use ldp_simulate::AnyModel;
 
 /// A mechanism that can be asked how much its report says.
 pub trait AnyMechanism {

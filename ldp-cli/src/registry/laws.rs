@@ -1,8 +1,8 @@
 //! Laws of everything in the tables, at settings that nobody chose.
 
 use super::*;
-use ldp_core::erased::{Fidelity, Setting};
 use ldp_core::{Epsilon, Inference, IntervalKind};
+use ldp_simulate::{Fidelity, Setting};
 
 /// Settings of every protocol; more of them under `LDP_FULL=1`.
 const SETTINGS: u64 = 50;

@@ -5,9 +5,10 @@ use crate::spec::Spec;
 use anyhow::Context;
 use ldp_core::Epsilon;
 use ldp_core::model::{
-    AnyModel, Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
+    Bernoulli, Categorical, Exponential, Gaussian, GaussianScale, Laplace, Logistic, Poisson, StudentT,
 };
 use ldp_fisher::{Optimum, gaussian_mean, laplace_location, optimal};
+use ldp_simulate::AnyModel;
 use std::sync::Arc;
 
 /// A model, and what the commands need to know about it.

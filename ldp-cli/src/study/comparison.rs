@@ -2,7 +2,6 @@
 
 use super::{Figure, Grid, Kind};
 use crate::spec::Spec;
-use ldp_core::erased;
 use serde::{Deserialize, Serialize};
 
 /// Protocols side by side, over a grid of settings. It is part of the record, so that figures can be drawn again from it.
@@ -103,19 +102,19 @@ impl Fidelity {
     }
 
     /// What is drawn; sums count tallies too.
-    pub fn drawn(self) -> erased::Fidelity {
+    pub fn drawn(self) -> ldp_simulate::Fidelity {
         match self {
-            Self::Users => erased::Fidelity::Users,
-            Self::Tally | Self::Exact => erased::Fidelity::Tally,
+            Self::Users => ldp_simulate::Fidelity::Users,
+            Self::Tally | Self::Exact => ldp_simulate::Fidelity::Tally,
         }
     }
 }
 
-impl From<erased::Fidelity> for Fidelity {
-    fn from(drawn: erased::Fidelity) -> Self {
+impl From<ldp_simulate::Fidelity> for Fidelity {
+    fn from(drawn: ldp_simulate::Fidelity) -> Self {
         match drawn {
-            erased::Fidelity::Users => Self::Users,
-            erased::Fidelity::Tally => Self::Tally,
+            ldp_simulate::Fidelity::Users => Self::Users,
+            ldp_simulate::Fidelity::Tally => Self::Tally,
         }
     }
 }

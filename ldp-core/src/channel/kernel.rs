@@ -236,8 +236,9 @@ fn truth(reports: u32, lie: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::epsilon::tests::exp_rational_floor;
-    use crate::seed::{Purpose, stream};
     use num_bigint::BigUint;
+    use rand::SeedableRng;
+    use rand::rngs::Xoshiro256PlusPlus;
     use rand::{Rng, RngExt};
 
     #[test]
@@ -305,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_same_words_give_the_same_reports_as_with_branches() {
-        let mut rng = stream(18, Purpose::Noise, 0, 0);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(18);
         for _ in 0..3000 {
             let reports = (rng.next_u64() >> rng.random_range(32..63)) as u32 % 70_000 + 2;
             let level = Epsilon::new(10f64.powf(rng.random_range(-3.0..2.0))).unwrap();

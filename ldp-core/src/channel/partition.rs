@@ -101,7 +101,7 @@ impl Cuts {
     }
 
     /// Whether every interval is a cell of its own, numbered from the left.
-    pub(crate) fn in_order(&self) -> bool {
+    pub fn in_order(&self) -> bool {
         self.in_order
     }
 

@@ -1,9 +1,8 @@
 //! A thin type against the channel it publishes, word by word.
 
-use super::{Repeating, Violation, ensure, thinned};
+use super::{Repeating, Violation, ensure, generator, thinned};
 use crate::channel::{FiniteChannel, Kernel, Partition};
 use crate::mechanism::{Mechanism, Publish};
-use crate::seed::{Purpose, stream};
 use rand::Rng;
 
 const LAW: &str = "thin equals published";
@@ -29,7 +28,7 @@ pub fn check_channel<Q: Publish>(mechanism: &Q, inputs: &[f64], seed: u64) -> Re
     for boundary in boundaries(&channel) {
         words.extend([boundary.wrapping_sub(1), boundary, boundary.wrapping_add(1)]);
     }
-    let mut rng = stream(seed, Purpose::Noise, 0, 0);
+    let mut rng = generator(seed, 0, 0);
     words.extend((0..WORDS).map(|_| rng.next_u64()));
     for &word in &words {
         for input in &all {

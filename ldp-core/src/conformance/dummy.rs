@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```
 /// use ldp_core::conformance::Dummy;
-/// use ldp_core::drive::Tallies;
+/// use ldp_simulate::Tallies;
 /// use ldp_core::model::Gaussian;
 /// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, Tally, run};
 /// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;

@@ -1,10 +1,9 @@
 //! Privacy, proved on the channel's own numbers, and the number of random words.
 
-use super::{ALPHA, Counting, Violation, chi_square, ensure, upper_tail};
+use super::{ALPHA, Counting, Violation, chi_square, ensure, generator, upper_tail};
 use crate::channel::FiniteChannel;
 use crate::epsilon::Epsilon;
 use crate::mechanism::{Density, Mechanism, Publish};
-use crate::seed::{Purpose, stream};
 use std::collections::BTreeMap;
 
 const WITHIN: &str = "epsilon within the claim";
@@ -86,7 +85,7 @@ where
     for replication in 0..256 {
         let mut first = None;
         for (place, input) in inputs.clone().into_iter().enumerate() {
-            let mut rng = Counting::new(stream(0, Purpose::Noise, replication, 0));
+            let mut rng = Counting::new(generator(0, replication, 0));
             mechanism.privatize(input, &mut rng);
             let (drawn, expected) = (rng.drawn(), *first.get_or_insert(rng.drawn()));
             ensure(drawn == expected, "draws do not depend on the input", || {
@@ -118,7 +117,7 @@ where
     L: Ord,
 {
     for (place, input) in (0u64..).zip(inputs) {
-        let mut rng = stream(seed, Purpose::Noise, place, 0);
+        let mut rng = generator(seed, place, 0);
         let mut seen = Vec::with_capacity(REPORTS as usize);
         for _ in 0..REPORTS {
             let mut counting = Counting::new(&mut rng);

@@ -1,12 +1,8 @@
 //! Samplers against the law they state.
 
 use super::quadrature::{Cells, Law};
-use super::{ALPHA, Violation, chi_square, ensure, expect, goodness_of_fit, upper_tail};
-use crate::drive::{Tallies, Users};
+use super::{ALPHA, Violation, chi_square, ensure, expect, generator, goodness_of_fit, upper_tail};
 use crate::mechanism::{Density, Finite, Mechanism, RealReports};
-use crate::model::{Cdf, Draw};
-use crate::seed::{Purpose, stream};
-use crate::staged::{Group, Population};
 use crate::tally::{Counts, Tally};
 
 const BULK: &str = "bulk follows density";
@@ -145,14 +141,14 @@ impl<Q: Mechanism<Input: Clone>> Sampler<'_, Q> {
             ensure(p >= ALPHA, law_name, || format!("p = {p:e} at input number {place}: {}", worst(counts, law)))
         };
 
-        let mut rng = stream(seed, Purpose::Noise, place, 0);
+        let mut rng = generator(seed, place, 0);
         let mut tally = empty();
         for _ in 0..samples {
             expect(tally.push(mechanism.privatize(input, &mut rng), 1), "sampler follows density")?;
         }
         judge("sampler follows density", counts(&tally))?;
 
-        let mut rng = stream(seed, Purpose::Noise, place, 1);
+        let mut rng = generator(seed, place, 1);
         let mut tally = empty();
         let same = vec![input.clone(); 1000];
         for length in LENGTHS.iter().cycle() {
@@ -166,7 +162,7 @@ impl<Q: Mechanism<Input: Clone>> Sampler<'_, Q> {
         }
         judge(BULK, counts(&tally))?;
 
-        let mut rng = stream(seed, Purpose::Noise, place, 2);
+        let mut rng = generator(seed, place, 2);
         let (mut statistic, mut degrees) = (0.0, 0);
         for _ in 0..SLICES {
             let mut tally = empty();
@@ -180,41 +176,6 @@ impl<Q: Mechanism<Input: Clone>> Sampler<'_, Q> {
             format!("slices scatter with chi-square {statistic:.1} on {degrees} degrees of freedom, upper tail {p:e}")
         })
     }
-}
-
-/// Simulated users and drawn tallies both follow `marginal` under the model at `theta`: the two fidelities have one
-/// law. n = 100,000 + 500 m, chi-square at [`ALPHA`].
-pub fn check_marginal<Q, M>(mechanism: &Q, model: &M, theta: f64, seed: u64) -> Result<(), Violation>
-where
-    Q: Finite + Mechanism<Input = f64> + Clone + PartialEq,
-    M: Draw + Cdf + ?Sized,
-{
-    const ADDS: &str = "marginal adds to one";
-    const USERS: &str = "reports follow marginal";
-    const TALLIES: &str = "tallies follow marginal";
-    let reports = mechanism.reports();
-    // A place that is not written stays NaN.
-    let mut law = vec![f64::NAN; reports as usize];
-    mechanism.marginal(model, theta, &mut law);
-    let sum: f64 = law.iter().sum();
-    ensure((sum - 1.0).abs() <= 1e-12, ADDS, || format!("the sum is {sum}"))?;
-    let negative = law.iter().find(|&&p| p < 0.0);
-    ensure(negative.is_none(), ADDS, || format!("a probability is {negative:?}"))?;
-
-    let users = samples(reports);
-    let question = mechanism.clone();
-    let group = Group { question, users };
-    let mut counts = Counts::new(reports);
-    let mut population = expect(Users::new(model, theta, users, seed), USERS)?;
-    expect(population.answer(&group, &mut counts), USERS)?;
-    let p = goodness_of_fit(counts.counts(), &law);
-    ensure(p >= ALPHA, USERS, || format!("p = {p:e}: {}", worst(counts.counts(), &law)))?;
-
-    let mut counts = Counts::new(reports);
-    let mut population = expect(Tallies::new(model, theta, seed), TALLIES)?;
-    expect(population.answer(&group, &mut counts), TALLIES)?;
-    let p = goodness_of_fit(counts.counts(), &law);
-    ensure(p >= ALPHA, TALLIES, || format!("p = {p:e}: {}", worst(counts.counts(), &law)))
 }
 
 /// The report that is furthest from its law, in words.

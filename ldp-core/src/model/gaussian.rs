@@ -1,7 +1,6 @@
+use super::Model;
 use super::location::{Location, check_scale};
-use super::{Model, normals};
 use crate::error::Result;
-use crate::seed::SimulationRng;
 use crate::special::normal;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -80,12 +79,7 @@ impl Model for Gaussian {
         theta + self.sigma * z
     }
 
-    fn sample_all(&self, theta: f64, rng: &mut SimulationRng, out: &mut [f64]) {
-        normals::fill(
-            rng,
-            out,
-            #[inline(always)]
-            |z| theta + self.sigma * z,
-        );
+    fn gaussian(&self, theta: f64) -> Option<[f64; 2]> {
+        Some([theta, self.sigma])
     }
 }

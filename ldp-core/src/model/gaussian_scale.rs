@@ -1,6 +1,5 @@
-use super::{Cdf, Model, Score, Symmetry, normals};
+use super::{Cdf, Model, Score, Symmetry};
 use crate::error::{Result, require};
-use crate::seed::SimulationRng;
 use crate::special::normal;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -28,13 +27,8 @@ impl Model for GaussianScale {
         theta * z
     }
 
-    fn sample_all(&self, theta: f64, rng: &mut SimulationRng, out: &mut [f64]) {
-        normals::fill(
-            rng,
-            out,
-            #[inline(always)]
-            |z| theta * z,
-        );
+    fn gaussian(&self, theta: f64) -> Option<[f64; 2]> {
+        Some([0.0, theta])
     }
 
     fn check(&self, theta: f64) -> Result<()> {

@@ -2,11 +2,11 @@
 //!
 //! A family implements [`Model`] (it can be sampled) and whichever capabilities it has: [`Cdf`] gives every
 //! finite mechanism its exact report law, [`Score`] gives the likelihood. The built-in families have all three,
-//! with observations in `f64` (categories and counts are whole numbers).
+//! with observations in `f64` (categories and counts are whole numbers). They come with the feature `families`.
 //!
 //! ```
 //! use ldp_core::model::{Cdf, Gaussian, Model};
-//! use ldp_core::seed::{Purpose, stream};
+//! use ldp_simulate::seed::{Purpose, stream};
 //! let model = Gaussian::new(2.0)?;
 //! let x = model.sample(5.0, &mut stream(7, Purpose::Data, 0, 0));
 //! assert!(x.is_finite());
@@ -14,35 +14,55 @@
 //! # Ok::<(), ldp_core::Error>(())
 //! ```
 
+#[cfg(feature = "families")]
 mod bernoulli;
+#[cfg(feature = "families")]
 mod categorical;
+#[cfg(feature = "families")]
 mod exponential;
+#[cfg(feature = "families")]
 mod gaussian;
+#[cfg(feature = "families")]
 mod gaussian_mean_scale;
+#[cfg(feature = "families")]
 mod gaussian_scale;
+#[cfg(feature = "families")]
 mod laplace;
+#[cfg(feature = "families")]
 mod location;
+#[cfg(feature = "families")]
 mod logistic;
-mod normals;
+#[cfg(feature = "families")]
 mod poisson;
+#[cfg(feature = "families")]
 mod student_t;
 mod symmetry;
 
+#[cfg(feature = "families")]
 pub use bernoulli::Bernoulli;
+#[cfg(feature = "families")]
 pub use categorical::Categorical;
+#[cfg(feature = "families")]
 pub use exponential::Exponential;
+#[cfg(feature = "families")]
 pub use gaussian::Gaussian;
+#[cfg(feature = "families")]
 pub use gaussian_mean_scale::GaussianMeanScale;
+#[cfg(feature = "families")]
 pub use gaussian_scale::GaussianScale;
+#[cfg(feature = "families")]
 pub use laplace::Laplace;
+#[cfg(feature = "families")]
 pub use location::Location;
+#[cfg(feature = "families")]
 pub use logistic::Logistic;
+#[cfg(feature = "families")]
 pub use poisson::Poisson;
+#[cfg(feature = "families")]
 pub use student_t::StudentT;
 pub use symmetry::Symmetry;
 
 use crate::error::{Result, require};
-use crate::seed::SimulationRng;
 use crate::special::least;
 use rand::Rng;
 use std::fmt;
@@ -55,14 +75,9 @@ pub trait Model {
     /// One draw from $P_\theta$. `theta` must pass [`check`](Self::check).
     fn sample<R: Rng + ?Sized>(&self, theta: f64, rng: &mut R) -> Self::Observation;
 
-    /// Fills `out` with independent draws from $P_\theta$. By default one after the other; families that are faster in bulk have
-    /// the same law and other values.
-    #[inline]
-    fn sample_all(&self, theta: f64, rng: &mut SimulationRng, out: &mut [Self::Observation]) {
-        // A local generator stays in registers.
-        let mut local = rng.clone();
-        out.iter_mut().for_each(|x| *x = self.sample(theta, &mut local));
-        *rng = local;
+    /// The mean and the standard deviation, where $P_\theta$ is Gaussian: simulations draw such values many at a time.
+    fn gaussian(&self, _theta: f64) -> Option<[f64; 2]> {
+        None
     }
 
     /// Whether `theta` lies in the parameter space. By default: any finite number.
@@ -207,28 +222,3 @@ pub trait ManyParameters {
     /// $\partial_{\theta_i} P_\theta(X < x)$ for every $i$, into `gradient`.
     fn cdf_gradient(&self, theta: &[f64], x: f64, gradient: &mut [f64]);
 }
-
-/// A [`Model`] of real observations with the generator fixed, so that it can stand behind a `dyn`.
-///
-/// The simulation drivers ask for values a block at a time: one virtual call per block, none per user.
-pub trait Draw: Send + Sync {
-    /// Fills `out` with independent draws from $P_\theta$, in order.
-    fn draw(&self, theta: f64, rng: &mut SimulationRng, out: &mut [f64]);
-
-    /// Whether `theta` lies in the parameter space.
-    fn check_theta(&self, theta: f64) -> Result<()>;
-}
-
-impl<M: Model<Observation = f64> + Send + Sync> Draw for M {
-    fn draw(&self, theta: f64, rng: &mut SimulationRng, out: &mut [f64]) {
-        self.sample_all(theta, rng, out);
-    }
-
-    fn check_theta(&self, theta: f64) -> Result<()> {
-        self.check(theta)
-    }
-}
-
-/// A family with everything the built-in ones have, as a registry holds it.
-pub trait AnyModel: Draw + Cdf + Score {}
-impl<M: Draw + Cdf + Score> AnyModel for M {}

@@ -11,7 +11,7 @@
 
 mod window;
 
-pub(crate) use window::Law;
+pub use window::Law;
 pub use window::{Probabilities, Window};
 
 use super::beta;

@@ -10,12 +10,17 @@
 //! assert!((normal::sf(9.0) / 1.128_588_405_953_840_6e-19 - 1.0).abs() < 1e-15);
 //! ```
 
+#[cfg(feature = "special")]
 pub mod beta;
+#[cfg(feature = "special")]
 pub mod binomial;
+#[cfg(feature = "special")]
 pub mod gamma;
 mod least;
+#[cfg(feature = "special")]
 pub mod normal;
 
 pub use least::least;
 
+#[cfg(feature = "special")]
 pub(crate) mod saddle;

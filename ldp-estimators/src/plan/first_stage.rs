@@ -2,10 +2,10 @@
 
 use super::gauss::GAUSS;
 use crate::{OneStage, TwoStage, one_stage_variance};
-use ldp_core::drive::exact::{Errors, Exact};
 use ldp_core::error::require;
 use ldp_core::model::Gaussian;
 use ldp_core::{Epsilon, Error, Result};
+use ldp_simulate::exact::{Errors, Exact};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;

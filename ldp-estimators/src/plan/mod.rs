@@ -1,7 +1,7 @@
 //! The answer before the data: how many users, asked in which rounds, for the accuracy wanted?
 //!
 //! [`Request`] says what is known and wanted; [`Request::for_users`] makes the most of a number of users and
-//! [`Request::for_half_width`] finds the fewest. Both work with the exact risk of [`ldp_core::drive::Exact`], not with
+//! [`Request::for_half_width`] finds the fewest. Both work with the exact risk of [`ldp_simulate::Exact`], not with
 //! asymptotic formulas: at the sizes people plan for, those promise a tenth to a half too much.
 //!
 //! ```

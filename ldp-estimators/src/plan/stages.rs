@@ -250,9 +250,9 @@ impl LastStage {
 mod tests {
     use super::*;
     use crate::{DuchiRogers, OneStage, TwoStage};
-    use ldp_core::drive::exact::{Countable, Exact, Risk};
     use ldp_core::model::Gaussian;
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::exact::{Countable, Exact, Risk};
+    use ldp_simulate::seed::{Purpose, stream};
     use rand::RngExt;
 
     fn exact<E: Countable>(estimator: &E, users: u64, away: f64, level: f64) -> Outlook {

@@ -111,7 +111,7 @@ pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
     use rand::RngExt;
 
     #[test]

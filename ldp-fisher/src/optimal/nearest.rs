@@ -172,7 +172,7 @@ impl Nearest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
     use rand::RngExt;
 
     /// Nearest by trying every set of active inequalities.

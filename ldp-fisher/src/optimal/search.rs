@@ -254,7 +254,7 @@ impl Coarse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
     use rand::RngExt;
 
     #[test]

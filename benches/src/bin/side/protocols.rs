@@ -2,7 +2,7 @@
 
 use super::{Outcome, timed};
 use benches::protocols::Protocol;
-use ldp_core::erased::Fidelity;
+use ldp_simulate::Fidelity;
 
 /// Seconds, and n·MSE with its standard error.
 type Timed = Outcome<(f64, Vec<f64>)>;

@@ -2,8 +2,8 @@
 
 use super::{Outcome, timed};
 use benches::{epsilon, question, unrolled_sum};
+use ldp_bulk::{Pack, bits_of_packed, counts_of_packed};
 use ldp_core::model::{Gaussian, Model};
-use ldp_core::{Bits, Counts, Pack, SystemRng};
 use ldp_mechanisms::RandomizedResponse;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -69,18 +69,18 @@ pub fn category_lies(users: u64, k: u64) -> Outcome<(f64, Vec<f64>)> {
 }
 
 /// Randomised response over k categories in bulk: how many reports there are of each.
-fn counts(values: &[f64], k: u64) -> Outcome<Counts> {
+fn counts(values: &[f64], k: u64) -> Outcome<ldp_core::Counts> {
     let k = u32::try_from(k)?;
-    let mut rng = SystemRng::new()?;
+    let mut rng = ldp_bulk::BulkRng::new()?;
     let mut reports = Vec::new();
     RandomizedResponse::new(epsilon()?, k)?.privatize_packed(values, &mut rng, &mut reports);
-    Ok(Counts::of_packed(k, &reports, values.len() as u64)?)
+    Ok(counts_of_packed(k, &reports, values.len() as u64)?)
 }
 
 /// The one place where the library privatises signs in bulk: how many reports are 1, noise from ChaCha12 seeded by the system.
 fn ones(values: &[f64]) -> Outcome<u64> {
-    let mut rng = SystemRng::new()?;
+    let mut rng = ldp_bulk::BulkRng::new()?;
     let mut reports = Vec::new();
     question().privatize_packed(values, &mut rng, &mut reports);
-    Ok(Bits::of_packed(&reports, values.len() as u64)?.ones())
+    Ok(bits_of_packed(&reports, values.len() as u64)?.ones())
 }

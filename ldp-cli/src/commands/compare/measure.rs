@@ -9,8 +9,8 @@ use crate::registry::{BuiltModel, build_model};
 use crate::study::{Comparison, Fidelity, Outline, Setup};
 use anyhow::Context;
 use ldp_core::Epsilon;
-use ldp_core::drive::{MOST_DRAWN, Summary, in_batches};
 use ldp_fisher::Optimum;
+use ldp_simulate::{MOST_DRAWN, Summary, in_batches};
 use std::collections::HashMap;
 use std::sync::Mutex;
 

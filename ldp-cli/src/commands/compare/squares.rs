@@ -45,7 +45,7 @@ impl Squares {
 mod tests {
     use super::*;
     use crate::bootstrap;
-    use ldp_core::seed::{Purpose, stream};
+    use ldp_simulate::seed::{Purpose, stream};
     use rand::RngExt;
 
     fn values(most: u64, squares: &[f64]) -> Vec<f64> {

@@ -10,21 +10,25 @@ const TINY: f64 = 1e-290;
 
 /// A binomial law by both of its probabilities: next to one the other one has the digits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Law {
+pub struct Law {
+    /// The number of trials.
     pub trials: u64,
-    /// Of a zero.
+    /// The probability of a zero.
     pub zero: f64,
-    /// Of a one.
+    /// The probability of a one.
     pub one: f64,
 }
 
 impl Law {
-    /// From two numbers that add up to one but for rounding.
+    /// The law of two probabilities that add up to one but for rounding.
+    #[must_use]
     pub fn new(trials: u64, zero: f64, one: f64) -> Self {
         let sum = zero + one;
         Self { trials, zero: zero / sum, one: one / sum }
     }
 
+    /// The standard deviation of the number of ones.
+    #[must_use]
     pub fn deviation(&self) -> f64 {
         (self.trials as f64 * self.zero * self.one).sqrt()
     }
@@ -76,7 +80,9 @@ impl Window {
         Self::of(&Law::new(trials, zero, one), tail)
     }
 
-    pub(crate) fn of(law: &Law, tail: f64) -> Self {
+    /// The window of a law, at most `tail` cut off on either side.
+    #[must_use]
+    pub fn of(law: &Law, tail: f64) -> Self {
         if law.one <= 0.0 || law.zero <= 0.0 {
             let certain = if law.one <= 0.0 { 0 } else { law.trials };
             return Self { first: certain, last: certain, lost: 0.0 };
@@ -150,7 +156,9 @@ impl Probabilities {
         Self::of(Law::new(trials, zero, one), first, last, stride)
     }
 
-    pub(crate) fn of(law: Law, first: u64, last: u64, stride: u64) -> Self {
+    /// Of a law, the counts `first`, `first + stride`, … up to `last`.
+    #[must_use]
+    pub fn of(law: Law, first: u64, last: u64, stride: u64) -> Self {
         let last = last.min(law.trials);
         let odds = law.one / law.zero;
         Self { law, odds, next: first, last, stride: stride.max(1), fresh_in: 0, value: 0.0, done: first > last }

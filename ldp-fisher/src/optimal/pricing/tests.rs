@@ -1,5 +1,5 @@
 use super::*;
-use ldp_core::seed::{Purpose, SimulationRng, stream};
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::RngExt;
 
 /// A random family of k cells; some slopes are zero, some scores equal.

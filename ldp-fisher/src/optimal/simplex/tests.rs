@@ -1,5 +1,5 @@
 use super::*;
-use ldp_core::seed::{Purpose, SimulationRng, stream};
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use rand::RngExt;
 
 /// A program with a known feasible basis, its first columns. The first row is positive, so it has a bound.
