@@ -11,7 +11,7 @@ use benches::{epsilon, question};
 use ldp_bulk::Pack;
 use ldp_bulk::{CipherRng, bits_of_packed, counts_of_packed};
 use ldp_core::model::Gaussian;
-use ldp_core::{Epsilon, Group, Population, Result};
+use ldp_core::{Counts, Epsilon, Group, Population, Result};
 use ldp_estimators::TwoStage;
 use ldp_mechanisms::RandomizedResponse;
 use ldp_simulate::Fidelity;
