@@ -15,8 +15,8 @@ use ldp_simulate::seed::{Purpose, stream};
 const DRAWS: usize = 200_000;
 
 /// A family with all that the checks need.
-trait Family: Model<Observation = f64> + Cdf + Score {}
-impl<M: Model<Observation = f64> + Cdf + Score> Family for M {}
+trait Family: Model<Observation = f64> + Cdf + Score + Send + Sync {}
+impl<M: Model<Observation = f64> + Cdf + Score + Send + Sync> Family for M {}
 
 /// Where a law lives, so that it can be integrated and cut into cells.
 #[derive(Clone, Copy)]
