@@ -157,6 +157,14 @@ pub enum Error {
         /// The mean of the score.
         mean_score: f64,
     },
+    /// Reports that do not tell two parameters apart.
+    #[error("the reports do not identify theta: at {} and at {} they have the same law, or nearly", Short(*low), Short(*high))]
+    NotIdentified {
+        /// A parameter.
+        low: f64,
+        /// Another one with the same law of reports.
+        high: f64,
+    },
     /// An integral that is infinite, or that did not settle.
     #[error("{what} is infinite or could not be computed: the integral reached {} with an error of {}", Short(*value), Short(*error))]
     Integral {
