@@ -79,7 +79,7 @@ mod vector_gaussian;
 mod vector_mean;
 mod vector_sign;
 
-pub use ask::{Ask, AskEstimate, DevianceCurve};
+pub use ask::{Ask, AskEstimate, Binned, DevianceCurve};
 pub use bitwise_law::PilotLaw;
 pub use bitwise_pilot::{BitwisePilot, Share};
 pub use clipped_mean::{Averaged, ClippedMean};

@@ -1,8 +1,8 @@
 //! What the counts of one question say about a parameter.
 
+use super::brent;
 use super::law::Law;
 use super::places::Places;
-use super::{brent, law};
 use ldp_core::Finite;
 use ldp_core::model::{Cdf, Score};
 
@@ -39,12 +39,20 @@ impl<'a, Q: Finite, M: Cdf + Score + ?Sized> Evidence<'a, Q, M> {
 
     /// The mean logarithm of the likelihood at a parameter, less the largest that any law could have.
     pub(super) fn fit(&self, theta: f64) -> f64 {
-        fit(&self.shares, &self.law.at(theta))
+        match self.places.cubic(theta) {
+            Some((law, _)) => fit(&self.shares, &law),
+            None => fit(&self.shares, &self.law.at(theta)),
+        }
+    }
+
+    /// The law of the reports, and its derivative.
+    fn moving(&self, theta: f64) -> (Vec<f64>, Vec<f64>) {
+        self.places.cubic(theta).unwrap_or_else(|| (self.law.at(theta), self.law.slope(theta)))
     }
 
     /// The derivative of [`fit`](Self::fit).
     pub(super) fn score(&self, theta: f64) -> f64 {
-        let (here, slope) = (self.law.at(theta), self.law.slope(theta));
+        let (here, slope) = self.moving(theta);
         // The slopes add up to zero, so that a share counts by what it has more than expected.
         let terms = self.shares.iter().zip(here.iter().zip(slope)).filter(|(_, (m, _))| **m > 0.0);
         terms.map(|(share, (m, d))| (share - m) / m * d).sum()
@@ -101,7 +109,8 @@ impl<'a, Q: Finite, M: Cdf + Score + ?Sized> Evidence<'a, Q, M> {
             -1 => thetas[0] + BESIDE * BESIDE * (thetas[1] - thetas[0]),
             _ => thetas[last] - BESIDE * BESIDE * (thetas[last] - thetas[last - 1]),
         };
-        self.users * law::Law::information(&self.law, theta)
+        let (law, slope) = self.moving(theta);
+        self.users * law.into_iter().zip(slope).filter(|(m, _)| *m > 0.0).map(|(m, d)| d / m * d).sum::<f64>()
     }
 }
 

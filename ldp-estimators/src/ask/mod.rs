@@ -1,5 +1,6 @@
 //! One question to everyone, through any mechanism, read by maximum likelihood.
 
+mod binned;
 mod brent;
 mod deviance;
 mod estimate;
@@ -8,6 +9,7 @@ mod identified;
 mod law;
 mod places;
 
+pub use binned::Binned;
 pub use deviance::DevianceCurve;
 pub use estimate::AskEstimate;
 
@@ -30,7 +32,7 @@ use std::sync::Arc;
 ///
 /// - n·MSE → $1/I_\theta(Q)$, with I the Fisher information of one report: no regular estimator from the same reports is
 ///   better.
-/// - Rounds: 1. Questions: Q.
+/// - Rounds: 1. Questions: Q. Real reports are first put into cells by [`Binned`].
 /// - Intervals: likelihood-ratio and Wald; see [`AskEstimate`].
 /// - The law of the reports is worked out once at some hundreds of parameters, at most a two-hundredth of the whole way apart in Fisher's
 ///   metric of the reports. The largest maxima among them are made exact by Brent's method (`argmin`), to 1e-14 of a gap.
