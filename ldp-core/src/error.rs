@@ -136,6 +136,13 @@ pub enum Error {
         /// The mean of the score.
         mean_score: f64,
     },
+    /// Reports that do not tell two parameters apart.
+    NotIdentified {
+        /// A parameter.
+        low: f64,
+        /// Another one with the same law of reports.
+        high: f64,
+    },
     /// An integral that is infinite, or that did not settle.
     Integral {
         /// What was integrated.

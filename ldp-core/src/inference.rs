@@ -20,6 +20,9 @@ pub enum IntervalKind {
     /// All parameters that a score test does not refuse, ordered by the likelihood ratio to the best parameter of the space. Covers
     /// also next to the ends of the parameter space, and where the likelihood is not normal; ends may be infinite.
     Score,
+    /// All parameters whose likelihood is not too far below the largest: the deviance at most the quantile of χ² with one degree
+    /// of freedom. Covers asymptotically; ends may be infinite.
+    LikelihoodRatio,
 }
 
 impl IntervalKind {
@@ -27,9 +30,10 @@ impl IntervalKind {
     ///
     /// ```
     /// use ldp_core::IntervalKind;
-    /// assert_eq!(IntervalKind::ALL.map(|kind| kind.to_string()), ["exact", "wald", "self-normalised", "score"]);
+    /// let names = ["exact", "wald", "self-normalised", "score", "likelihood-ratio"];
+    /// assert_eq!(IntervalKind::ALL.map(|kind| kind.to_string()), names);
     /// ```
-    pub const ALL: [Self; 4] = [Self::Exact, Self::Wald, Self::SelfNormalised, Self::Score];
+    pub const ALL: [Self; 5] = [Self::Exact, Self::Wald, Self::SelfNormalised, Self::Score, Self::LikelihoodRatio];
 }
 
 impl fmt::Display for IntervalKind {
@@ -39,6 +43,7 @@ impl fmt::Display for IntervalKind {
             Self::Wald => "wald",
             Self::SelfNormalised => "self-normalised",
             Self::Score => "score",
+            Self::LikelihoodRatio => "likelihood-ratio",
         })
     }
 }

@@ -28,6 +28,7 @@
 struct Readme;
 
 mod again;
+mod ask;
 mod bitwise_law;
 mod bitwise_pilot;
 mod bitwise_spread;
@@ -78,6 +79,7 @@ mod vector_gaussian;
 mod vector_mean;
 mod vector_sign;
 
+pub use ask::{Ask, AskEstimate, Binned, DevianceCurve};
 pub use bitwise_law::PilotLaw;
 pub use bitwise_pilot::{BitwisePilot, Share};
 pub use clipped_mean::{Averaged, ClippedMean};

@@ -77,6 +77,12 @@ impl Error {
                 Short(*theta),
                 Short(*mean_score)
             ),
+            Self::NotIdentified { low, high } => write!(
+                f,
+                "the reports do not identify theta: at {} and at {} they have the same law, or nearly",
+                Short(*low),
+                Short(*high)
+            ),
             Self::Integral { what, value, error } => write!(
                 f,
                 "{what} is infinite or could not be computed: the integral reached {} with an error of {}",
