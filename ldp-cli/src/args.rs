@@ -1,18 +1,18 @@
 //! What can be typed.
 
 mod examples;
+mod layout;
 
 use crate::exit;
-use crate::input::Layout;
-use crate::record::Shard;
-use crate::registry::{count, number};
-use crate::spec::Spec;
-use crate::study::MOST_REPLICATIONS;
-use crate::sweep::Sweep;
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use examples::*;
+use layout::Layout;
+use ldp_catalog::{Spec, count, number};
 use ldp_core::{Epsilon, IntervalKind};
 use ldp_simulate::Fidelity;
+use ldp_study::record::Shard;
+use ldp_study::study::MOST_REPLICATIONS;
+use ldp_study::sweep::Sweep;
 use std::path::PathBuf;
 
 /// The heading of the flags that every command has.

@@ -1,6 +1,7 @@
 //! What the process says when it ends.
 
-use crate::input::InputError;
+use ldp_study::error::{NotDrawn, OutputError};
+use ldp_study::input::InputError;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -38,22 +39,4 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
     // If even standard error is gone there is nobody left to tell.
     let _ = writeln!(io::stderr(), "error: {text}");
     ExitCode::from(if system { 1 } else { 2 })
-}
-
-/// An output that could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the output: {0}")]
-pub struct OutputError(pub io::Error);
-
-/// A figure that could not be drawn of numbers that are safe.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "{file} cannot be drawn: {cause}; the numbers are on disk beside it, and the same command with another [figure] draws them \
-     without working them out again"
-)]
-pub struct NotDrawn {
-    /// The file.
-    pub file: String,
-    /// Why.
-    pub cause: String,
 }

@@ -1,9 +1,9 @@
 //! Files that flags ask for: never lost to a second run, and written as a whole or not at all.
 
-use crate::bounded;
-use crate::exit::OutputError;
-use crate::plot::{self, PngError};
 use anyhow::Context;
+use ldp_study::bounded;
+use ldp_study::error::OutputError;
+use ldp_study::plot::{self, PngError};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};

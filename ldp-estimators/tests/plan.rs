@@ -120,7 +120,7 @@ fn plans_keep_their_promises() {
         let summary = simulate(&plan.protocol, level, (epsilon, sigma), plan.users, plan.worst_mean, i as u64);
         let seen = &summary.coverage()[0];
         let (found, coverage) = (0.5 * seen.width.mean(), seen.covered as f64 / REPLICATIONS as f64);
-        let what = format!("{i}: {} of {} users at ε = {epsilon}", plan.protocol.spec(), plan.users);
+        let what = format!("{i}: {:?} of {} users at ε = {epsilon}", plan.protocol, plan.users);
         assert!((found / promised - 1.0).abs() < 0.02, "{what}: {found}, promised {promised}");
         assert!((coverage - plan.outlook.coverage).abs() < 0.01, "{what}: {coverage}, {:?}", plan.outlook);
         assert!(coverage > level - 0.01, "{what}: {coverage}");

@@ -29,6 +29,7 @@ mod one_bit;
 pub mod optimal;
 mod optimum;
 mod real;
+mod sets;
 mod vector;
 
 pub use black_box::{BlackBox, black_box, black_box_with};
@@ -40,4 +41,5 @@ pub use matrix::{InformationMatrix, matrix};
 pub use one_bit::{OneBit, one_bit};
 pub use optimum::{Optimum, gaussian_mean, laplace_location, sign_optimal_until};
 pub use real::of_real;
+pub use sets::{SetError, Sets, black_box_sets, of_sets};
 pub use vector::{black_box_vector, cube, direction, sphere};

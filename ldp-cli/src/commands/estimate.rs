@@ -1,15 +1,16 @@
 //! `ldp estimate`: run a protocol on data.
 
-use super::{choose_interval, unless_gaussian, warn};
+use super::{choose_interval, warn};
 use crate::args::{Common, Estimate, Format, RowOrder};
-use crate::input::{self, Allowed, Column, Options};
+use crate::named;
 use crate::progress::Progress;
-use crate::registry::{self, Meaning, OnData, Untold};
 use crate::report::{self, counted, percent, plain, significant};
-use crate::spec::Spec;
 use anyhow::Context;
+use ldp_catalog::{Catalog, Meaning, OnData, Spec, Untold};
 use ldp_core::{Diagnostic, Error, Interval};
 use ldp_simulate::{Blurred, Order, RowNoise, RowStore};
+use ldp_study::input::{self, Allowed, Column, Options};
+use ldp_study::scenario::unless_gaussian;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -62,9 +63,9 @@ struct Finding {
 }
 
 /// Reads the data, runs the protocol and prints its record.
-pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
+pub fn run(catalog: &Catalog, common: &Common, args: &Estimate) -> anyhow::Result<()> {
     // All flags are checked before the data are touched.
-    let on_data = registry::on_data(&args.estimator, &args.model, args.epsilon).map_err(|error| {
+    let on_data = named::on_data(catalog, &args.estimator, &args.model, args.epsilon).map_err(|error| {
         with_command(error, args, std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
     })?;
     let OnData { built, protocol, uses_model } = &on_data;
@@ -79,7 +80,7 @@ pub fn run(common: &Common, args: &Estimate) -> anyhow::Result<()> {
     let options = Options {
         column: args.column.clone(),
         header: !args.no_header,
-        layout: args.layout,
+        layout: args.layout.map(Into::into),
         skip_invalid: args.skip_invalid,
         values: Some(Allowed { model: built.spec.clone(), support: built.model.support(built.usual_theta()) }),
     };
@@ -199,14 +200,15 @@ fn columns(record: &Record) -> anyhow::Result<Value> {
 
 /// Adds to an error about what was not told the command as it should be.
 fn with_command(error: anyhow::Error, args: &Estimate, typed: impl Iterator<Item = String>) -> anyhow::Error {
-    let Some(Untold { estimator, model }) = error.downcast_ref() else {
+    let Some(untold @ Untold { estimator, model }) = error.downcast_ref() else {
         return error;
     };
     let mut flags = vec![("--estimator", Untold::completed(&args.estimator, estimator))];
     if !model.is_empty() {
         flags.push(("--model", Untold::completed(&args.model, model)));
     }
-    anyhow::anyhow!("{error}\nFill in the names in capitals:\n  {}", completed(typed, flags))
+    let told = named::untold(untold);
+    anyhow::anyhow!("{told}\nFill in the names in capitals:\n  {}", completed(typed, flags))
 }
 
 /// What was typed, with these flags set.

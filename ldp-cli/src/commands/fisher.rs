@@ -2,16 +2,16 @@
 
 use super::pool;
 use crate::args::{Common, Fisher, Format};
+use crate::named;
 use crate::output::{FIGURE, Output};
-use crate::plot::{Axis, Chart, Scale, Series};
 use crate::progress::Steps;
-use crate::registry::{self, BuiltModel};
 use crate::report::{self, significant};
-use crate::spec::Spec;
-use crate::sweep::Sweep;
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use ldp_catalog::{BuiltModel, Catalog, Error, Spec};
 use ldp_core::Epsilon;
 use ldp_fisher::{BlackBox, Bounds, Information, Method, Optimum, bounds};
+use ldp_study::plot::{Axis, Chart, Scale, Series};
+use ldp_study::sweep::Sweep;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -104,6 +104,7 @@ struct Curve {
 
 /// What is asked at one point.
 struct Place<'a> {
+    catalog: &'a Catalog,
     built: &'a BuiltModel,
     theta: f64,
     epsilon: Epsilon,
@@ -111,11 +112,11 @@ struct Place<'a> {
 }
 
 /// Works the information out and prints its record.
-pub fn run(common: &Common, args: &Fisher) -> anyhow::Result<()> {
-    let built = registry::model(&args.model)?;
+pub fn run(catalog: &Catalog, common: &Common, args: &Fisher) -> anyhow::Result<()> {
+    let built = named::model(catalog, &args.model)?;
     let seed = common.seed.unwrap_or(SEED);
     let black_box = args.black_box.map(|draws| BlackBox::new(seed).draws(draws)).transpose().context("--black-box")?;
-    let at = |theta, epsilon| Place { built: &built, theta, epsilon, black_box };
+    let at = |theta, epsilon| Place { catalog, built: &built, theta, epsilon, black_box };
     if let Some(sweep) = &args.sweep {
         return curve(common, args, sweep, &at, &built);
     }
@@ -152,7 +153,7 @@ impl Place<'_> {
 
     fn entry(&self, spec: &Spec) -> anyhow::Result<Entry> {
         self.check()?;
-        let (mechanism, canonical) = registry::mechanism(spec, self.epsilon)?;
+        let (mechanism, canonical) = named::mechanism(self.catalog, spec, self.epsilon)?;
         let information = match self.black_box {
             Some(options) => mechanism.black_box(self.built, self.theta, options),
             None => mechanism.information(self.built, self.theta),
@@ -160,10 +161,14 @@ impl Place<'_> {
         let place = || format!("{canonical} under {} at theta {}", self.built.spec, self.theta);
         let Information { value, error, method } = match information {
             Ok(information) => information,
-            Err(error) if error.is::<ldp_core::Error>() => {
-                return Err(error.context(place()).context("--black-box DRAWS would give a lower limit"));
+            Err(error @ Error::Library(_)) => {
+                let error = anyhow::Error::from(error).context(place());
+                return Err(error.context("--black-box DRAWS would give a lower limit"));
             }
-            Err(error) => return Err(error.context(place())),
+            Err(error) if error.is_inexact() => {
+                return Err(anyhow!("{error}; --black-box DRAWS gives a lower limit").context(place()));
+            }
+            Err(error) => return Err(anyhow::Error::from(error).context(place())),
         };
         let (optimal, _) = optimum(self, mechanism.coordinates());
         Ok(Entry {
@@ -179,7 +184,7 @@ impl Place<'_> {
     fn coordinates(&self, specs: &[Spec]) -> anyhow::Result<usize> {
         let mut all = Vec::new();
         for spec in specs {
-            all.push(registry::mechanism(spec, self.epsilon)?.0.coordinates());
+            all.push(named::mechanism(self.catalog, spec, self.epsilon)?.0.coordinates());
         }
         let differ = "mechanisms with different numbers of coordinates cannot be ranked together";
         anyhow::ensure!(all.iter().all(|&coordinates| coordinates == all[0]), "{differ}");

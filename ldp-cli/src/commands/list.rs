@@ -1,20 +1,20 @@
 //! `ldp list`: what there is.
 
 use crate::args::{Common, Format, Kind};
-use crate::registry::{ESTIMATORS, Entry, Key, MECHANISMS, MODELS};
 use crate::report;
-use crate::study;
+use ldp_catalog::{Catalog, Entry, Key, StudyEntry};
+use ldp_study::study::Study;
 use serde::Serialize;
 use serde_json::json;
 use std::borrow::Cow;
 
 /// Prints every name with its keys and defaults.
-pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
+pub fn run(catalog: &Catalog, common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
     let sections = [
-        (Kind::Estimators, "estimators", rows(ESTIMATORS)),
-        (Kind::Models, "models", rows(MODELS)),
-        (Kind::Mechanisms, "mechanisms", rows(MECHANISMS)),
-        (Kind::Studies, "studies", studies()?),
+        (Kind::Estimators, "estimators", rows(catalog.estimators())),
+        (Kind::Models, "models", rows(catalog.models())),
+        (Kind::Mechanisms, "mechanisms", rows(catalog.mechanisms())),
+        (Kind::Studies, "studies", studies(catalog)?),
     ];
     let wanted = || sections.iter().filter(|(kind, ..)| what.is_none_or(|wanted| wanted == *kind));
     let text = match common.format {
@@ -42,22 +42,23 @@ pub fn run(common: &Common, what: Option<Kind>) -> anyhow::Result<()> {
 
 /// What is shown of an entry, whatever it builds.
 #[derive(Serialize)]
-struct Row {
+struct Row<'c> {
     name: &'static str,
     summary: Cow<'static, str>,
-    keys: &'static [Key],
+    keys: &'c [Key],
 }
 
-fn rows<B>(table: &[Entry<B>]) -> Vec<Row> {
-    table.iter().map(|entry| Row { name: entry.name, summary: entry.summary.into(), keys: entry.keys }).collect()
+fn rows<B: ?Sized>(table: &[Entry<B>]) -> Vec<Row<'_>> {
+    table.iter().map(|entry| Row { name: entry.name(), summary: entry.summary().into(), keys: entry.keys() }).collect()
 }
 
 /// The title of a study is in its file.
-fn studies() -> anyhow::Result<Vec<Row>> {
-    let row = |bundled: &study::Bundled| {
-        Ok(Row { name: bundled.name, summary: bundled.study()?.title().to_owned().into(), keys: &[] })
+fn studies(catalog: &Catalog) -> anyhow::Result<Vec<Row<'static>>> {
+    let row = |entry: &StudyEntry| {
+        let title = Study::parse(catalog, entry.source)?.title().to_owned();
+        Ok(Row { name: entry.name, summary: title.into(), keys: &[] })
     };
-    study::BUNDLED.iter().map(row).collect()
+    catalog.studies().iter().map(row).collect()
 }
 
 /// A key with its default, whether data may do with it, and what it means.
@@ -66,7 +67,7 @@ fn explained(key: &Key) -> String {
     format!("{} ({}){demand}: {}", key.name, key.default, key.help)
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[Row<'_>]) -> String {
     let mut table = report::table(&["name", "keys (default)", "what it is"]);
     for row in rows {
         let keys: Vec<_> = row.keys.iter().map(explained).collect();

@@ -3,7 +3,6 @@
 mod compare;
 mod estimate;
 mod fisher;
-mod growth;
 mod list;
 mod manual;
 mod merge;
@@ -20,26 +19,26 @@ mod simulate;
 
 use crate::args::{Args, Command, Common, Optimal, Risk};
 use crate::output::check_apart;
-use crate::registry::{BuiltEstimator, BuiltModel};
+use ldp_catalog::Catalog;
 use ldp_core::IntervalKind;
 use ldp_simulate::AnyEstimator;
 use std::io::Write;
 use std::path::Path;
 
 /// Runs what was typed.
-pub fn run(Args { common, command }: Args) -> anyhow::Result<()> {
+pub fn run(catalog: &Catalog, Args { common, command }: Args) -> anyhow::Result<()> {
     check_apart(&outputs(&command))?;
     match command {
-        Command::List { what } => list::run(&common, what),
-        Command::Simulate(simulate) => simulate::run(&common, &simulate),
-        Command::Risk(risk) => risk::run(&common, &risk),
+        Command::List { what } => list::run(catalog, &common, what),
+        Command::Simulate(simulate) => simulate::run(catalog, &common, &simulate),
+        Command::Risk(risk) => risk::run(catalog, &common, &risk),
         Command::Plan(plan) => plan::run(&common, &plan),
-        Command::Fisher(fisher) => fisher::run(&common, &fisher),
-        Command::Optimal(optimal) => optimal::run(&common, &optimal),
-        Command::Compare(compare) => compare::run(&common, &compare),
-        Command::Merge(merge) => merge::run(&common, &merge),
-        Command::Estimate(estimate) => estimate::run(&common, &estimate),
-        Command::Reproduce(reproduce) => reproduce::run(&common, &reproduce),
+        Command::Fisher(fisher) => fisher::run(catalog, &common, &fisher),
+        Command::Optimal(optimal) => optimal::run(catalog, &common, &optimal),
+        Command::Compare(compare) => compare::run(catalog, &common, &compare),
+        Command::Merge(merge) => merge::run(catalog, &common, &merge),
+        Command::Estimate(estimate) => estimate::run(catalog, &common, &estimate),
+        Command::Reproduce(reproduce) => reproduce::run(catalog, &common, &reproduce),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { out } => manual::man(&common, out.as_deref()),
     }
@@ -77,15 +76,6 @@ fn choose_interval(estimator: &dyn AnyEstimator, wanted: Option<IntervalKind>) -
             anyhow::bail!("--interval {kind}: this protocol has {}", names.join(" and "))
         }
     }
-}
-
-/// Protocols for a Gaussian mean invert its distribution function: under any other family they are biased unless the
-/// threshold happens to be at the centre.
-fn unless_gaussian(protocol: &BuiltEstimator, built: &BuiltModel) -> Option<String> {
-    let (estimator, model) = (&protocol.spec, &built.spec);
-    (protocol.gaussian && !built.gaussian).then(|| {
-        format!("{estimator} takes the values to be Gaussian; under {model} it need not tend to theta, nor its intervals cover it")
-    })
 }
 
 /// Says something on standard error, unless told to be quiet.

@@ -3,11 +3,12 @@
 use super::optimal_verify::{self, Certified};
 use super::{optimal_sweep, optimal_switches, pool};
 use crate::args::{Common, Optimal};
+use crate::named;
 use crate::output::{OBJECT, Output, write_all};
 use crate::progress::Clock;
-use crate::registry::{self, BuiltModel};
 use crate::report::{self, significant};
 use anyhow::Context;
+use ldp_catalog::{BuiltModel, Catalog};
 use ldp_core::{Epsilon, Finite, FiniteChannel, Partition};
 use ldp_fisher::one_bit;
 use ldp_fisher::optimal::{Certificate, MOST_EPSILON, certify};
@@ -50,11 +51,11 @@ pub struct Found {
 }
 
 /// Finds and certifies the mechanism, or checks a certificate, and prints the record.
-pub fn run(common: &Common, args: &Optimal) -> anyhow::Result<()> {
+pub fn run(catalog: &Catalog, common: &Common, args: &Optimal) -> anyhow::Result<()> {
     if let Some(path) = &args.verify {
-        return optimal_verify::run(common, path);
+        return optimal_verify::run(catalog, common, path);
     }
-    let built = registry::model(&args.model)?;
+    let built = named::model(catalog, &args.model)?;
     let theta = args.theta.unwrap_or_else(|| built.usual_theta());
     if let Some(sweep) = &args.sweep {
         return optimal_sweep::run(common, args, sweep, &built, theta);

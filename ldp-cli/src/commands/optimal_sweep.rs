@@ -4,13 +4,13 @@ use super::optimal::{Found, certified, relative};
 use super::pool;
 use crate::args::{Common, Format, Optimal};
 use crate::output::{FIGURE, Output};
-use crate::plot::{Axis, Band, Chart, Scale, Series, panels};
 use crate::progress::Steps;
-use crate::registry::BuiltModel;
 use crate::report::{self, significant};
-use crate::sweep::Sweep;
 use anyhow::Context;
+use ldp_catalog::BuiltModel;
 use ldp_core::Epsilon;
+use ldp_study::plot::{Axis, Band, Chart, Scale, Series, panels};
+use ldp_study::sweep::Sweep;
 use rayon::prelude::*;
 use serde::Serialize;
 

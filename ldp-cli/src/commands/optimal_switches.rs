@@ -2,9 +2,9 @@
 
 use super::pool;
 use crate::args::{Common, Format};
-use crate::registry::BuiltModel;
 use crate::report::{self, significant};
 use anyhow::Context;
+use ldp_catalog::BuiltModel;
 use ldp_core::Epsilon;
 use ldp_fisher::optimal::{self, MOST_EPSILON};
 use serde::Serialize;

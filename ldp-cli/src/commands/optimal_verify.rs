@@ -3,10 +3,9 @@
 use super::optimal::{Found, Record, human};
 use crate::args::Common;
 use crate::progress::Clock;
-use crate::registry;
 use crate::report;
-use crate::spec::Spec;
 use anyhow::{Context, ensure};
+use ldp_catalog::{Catalog, Spec};
 use ldp_fisher::optimal::{Certificate, Verified};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,11 +27,11 @@ pub struct Certified {
 }
 
 /// Checks a certificate, and prints what was recomputed.
-pub fn run(common: &Common, path: &Path) -> anyhow::Result<()> {
+pub fn run(catalog: &Catalog, common: &Common, path: &Path) -> anyhow::Result<()> {
     let place = || format!("--verify {}", path.display());
     let Certified { model, certificate } = read(path).with_context(place)?;
     let spec: Spec = model.parse().with_context(|| format!("{}: model", place()))?;
-    let built = registry::build_model(&spec).with_context(|| format!("{}: model", place()))?;
+    let built = catalog.model(&spec).with_context(|| format!("{}: model", place()))?;
     let clock = Clock::start(common);
     let Verified { information, upper_bound, .. } = certificate.verify(&*built.model).with_context(place)?;
     let recomputed = Certificate { information, upper_bound, ..certificate };

@@ -5,6 +5,7 @@ use crate::progress::{Clock, meanwhile};
 use crate::report::{self, counted, measured, percent, significant};
 use crate::table::Table;
 use anyhow::Context;
+use ldp_catalog::{plan_name, plan_spec};
 use ldp_core::Error;
 use ldp_estimators::plan::{Alternative, Criterion, Naive, Outlook, Part, Plan, Prior, Request, Shares, Warning};
 use serde::Serialize;
@@ -163,7 +164,7 @@ fn finite(value: f64) -> Option<f64> {
 
 fn record(args: &args::Plan, prior: Prior, plan: &Plan) -> Record {
     let &args::Plan { sigma, level, .. } = args;
-    let (epsilon, users, outlook, spec) = (args.epsilon.value(), plan.users, &plan.outlook, plan.protocol.spec());
+    let (epsilon, users, outlook, spec) = (args.epsilon.value(), plan.users, &plan.outlook, plan_spec(&plan.protocol));
     let blurred_sigma = sigma.hypot(plan.noise);
     let protocol = format!("--estimator {spec} --model gaussian:sigma={blurred_sigma}");
     let blur = if plan.noise > 0.0 { format!(" --blur {}", plan.noise) } else { String::new() };
@@ -220,7 +221,7 @@ fn shares(shares: &Shares) -> SharesRecord {
 fn naive(naive: &Naive) -> NaiveRecord {
     let outlook = &naive.outlook;
     NaiveRecord {
-        estimator: naive.protocol.spec(),
+        estimator: plan_spec(&naive.protocol),
         expected_half_width: outlook.half_width(),
         expected_mse: finite(outlook.mse),
         infinite: outlook.infinite,
@@ -231,7 +232,7 @@ fn naive(naive: &Naive) -> NaiveRecord {
 fn alternative(other: &Alternative, users: u64) -> AlternativeRecord {
     let outlook = other.plan.map(|(_, _, outlook)| outlook);
     AlternativeRecord {
-        estimator: other.plan.map_or_else(|| other.kind.name().to_owned(), |(_, protocol, _)| protocol.spec()),
+        estimator: other.plan.map_or_else(|| plan_name(other.kind).to_owned(), |(_, protocol, _)| plan_spec(&protocol)),
         rounds: other.kind.rounds(),
         users: other.plan.map(|(users, ..)| users),
         expected_half_width: outlook.as_ref().and_then(Outlook::half_width),

@@ -1,14 +1,18 @@
 //! `ldp reproduce`: runs a bundled study again.
 
-use super::compare::{Order, carry_out};
-use super::{growth, pool};
+use super::compare::carry_out;
+use super::pool;
 use crate::args::{Common, Format, Reproduce};
-use crate::bounded;
 use crate::output::Folder;
-use crate::record::MOST_BYTES;
+use crate::progress::Steps;
 use crate::report;
-use crate::study::{Bundled, Study};
 use anyhow::Context;
+use ldp_catalog::Catalog;
+use ldp_study::bounded;
+use ldp_study::compare::Order;
+use ldp_study::growth;
+use ldp_study::record::MOST_BYTES;
+use ldp_study::study::Study;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -34,13 +38,14 @@ struct Record<'a, S, P> {
 }
 
 /// Runs the study, fills the folder and prints the table.
-pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
-    let bundled = Bundled::find(&args.name)?;
-    let study = bundled.study().with_context(|| format!("study {}", bundled.name))?;
+pub fn run(catalog: &Catalog, common: &Common, args: &Reproduce) -> anyhow::Result<()> {
+    let bundled = catalog.study(&args.name)?;
+    let study = Study::parse(catalog, bundled.source).with_context(|| format!("study {}", bundled.name))?;
     match study {
         Study::Comparison(study) => {
-            let order = Order { out: &args.out, shard: None, yes: true, overwrite: common.overwrite, markdown: false };
-            carry_out(common, bundled.name, *study, &order)
+            let (out, overwrite) = (args.out.as_path(), common.overwrite);
+            let order = Order { name: bundled.name, out, shard: None, yes: true, overwrite };
+            carry_out(catalog, common, *study, &order, false)
         }
         Study::FirstStageGrowth(settings) => {
             let folder = Folder::open("--out", &args.out)?;
@@ -49,7 +54,9 @@ pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
             }
             let started = Instant::now();
             let pool = pool(common)?;
-            let found = pool.install(|| growth::Found::new(&settings, common.quiet))?;
+            let progress = Steps::new("summing", growth::Found::steps(&settings) as u64, common.quiet);
+            let found = pool.install(|| growth::Found::new(&settings, &|| progress.step()))?;
+            drop(progress);
             let record = Record {
                 schema: SCHEMA,
                 command: COMMAND,
@@ -72,7 +79,10 @@ pub fn run(common: &Common, args: &Reproduce) -> anyhow::Result<()> {
             folder.write(&files, common.overwrite, &FILES[4..])?;
             match common.format {
                 Format::Csv => Ok(report::write(&data)?),
-                _ => report::record(common.format, &record, || found.human(&settings)),
+                _ => report::record(common.format, &record, || {
+                    let (table, legend) = (report::laid_out(found.table()), found.legend(&settings));
+                    format!("{}\n{table}\n{legend}\n", settings.title)
+                }),
             }
         }
     }

@@ -1,17 +1,18 @@
 //! `ldp risk`: how precise is a protocol, without sampling?
 
-use super::setting::{Bound, Case, caveat_row, remark};
+use super::setting::{bound_rows, caveat_row, named_scenario, remark, warn_all};
 use super::{choose_interval, pool, risk_sweep};
 use crate::args::{Common, Risk};
+use crate::named;
 use crate::output::Output;
 use crate::progress::Clock;
-use crate::registry;
 use crate::report::{self, counted, measured, percent, significant};
 use anyhow::Context;
-use ldp_core::{Error, IntervalKind};
+use ldp_catalog::Catalog;
+use ldp_core::IntervalKind;
 use ldp_simulate::Fidelity;
-use ldp_simulate::MOST_DRAWN;
 use ldp_simulate::exact::{Evaluation, Method, Wanted};
+use ldp_study::scenario::{Bound, ResolvedScenario, check_countable, refused, scaled_error};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -88,20 +89,20 @@ struct IntervalRecord {
 }
 
 /// Sums the risk and prints its record.
-pub fn run(common: &Common, args: &Risk) -> anyhow::Result<()> {
-    let built = registry::model(&args.model)?;
+pub fn run(catalog: &Catalog, common: &Common, args: &Risk) -> anyhow::Result<()> {
+    let built = named::model(catalog, &args.model)?;
     if let Some(sweep) = &args.sweep {
-        return risk_sweep::run(common, args, sweep, &built);
+        return risk_sweep::run(catalog, common, args, sweep, &built);
     }
     let (theta, users) = (args.theta.context("--theta is missing")?, args.users.context("--users is missing")?);
     let epsilon = args.epsilon.context("--epsilon is missing")?;
-    let case = Case::new(&built, &args.estimator, theta, users, epsilon)?;
+    let case = named_scenario(catalog, &built, &args.estimator, theta, users, epsilon)?;
     check_countable(&case)?;
     let kind = choose_interval(&*case.protocol.estimator, args.interval.interval)?;
     let atoms = args.atoms.as_ref();
     let atoms =
         atoms.map(|path| Output::open("--atoms", path, common.overwrite, &[b"value,probability\n"])).transpose()?;
-    case.warn(common.quiet);
+    warn_all(&case, common.quiet);
 
     let setting = case.setting(common.seed.unwrap_or(SEED), Fidelity::Tally);
     let wanted = Wanted { truth: case.truth, level: args.interval.level, quantiles: LEVELS.to_vec() };
@@ -121,31 +122,6 @@ pub fn run(common: &Common, args: &Risk) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Finds protocols whose risk is no sum before the work begins.
-pub fn check_countable(case: &Case<'_>) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        case.protocol.estimator.fidelities().contains(&Fidelity::Tally),
-        "{} has reports that cannot be counted, so that its risk is no finite sum; use ldp simulate",
-        case.protocol.spec
-    );
-    anyhow::ensure!(case.users <= MOST_DRAWN, "--users {}: at most {MOST_DRAWN} can be counted", case.users);
-    Ok(())
-}
-
-/// Why a sum was not done, and what to do instead.
-pub fn refused(case: &Case<'_>, error: Error) -> anyhow::Error {
-    let spec = &case.protocol.spec;
-    let many = matches!(error, Error::TooMany { .. } | Error::Unsupported { .. });
-    let error = anyhow::Error::from(error);
-    if many {
-        return error.context(format!(
-            "{spec} with --users {} has more outcomes than can be summed; use ldp simulate",
-            case.users
-        ));
-    }
-    error.context(format!("{spec} with --users {}", case.users))
-}
-
 /// How a sum was done, in a word, and how often its first round was drawn.
 pub fn named(method: Method) -> (&'static str, Option<u64>) {
     match method {
@@ -163,13 +139,12 @@ pub fn simulation_error(users: u64, mse: f64, fourth: f64) -> Option<f64> {
     Some(users as f64 * (spread / REPLICATIONS as f64).sqrt()).filter(|error| known && error.is_finite())
 }
 
-/// An error of the mean squared error as one of n·MSE.
-pub fn scaled_error(users: u64, mse_error: Option<f64>) -> Option<f64> {
-    mse_error.map(|error| users as f64 * error).filter(|error| error.is_finite())
-}
-
 /// The values of the estimate with their probabilities.
-fn distribution(case: &Case<'_>, evaluation: &Evaluation, common: &Common) -> anyhow::Result<Vec<(f64, f64)>> {
+fn distribution(
+    case: &ResolvedScenario<'_>,
+    evaluation: &Evaluation,
+    common: &Common,
+) -> anyhow::Result<Vec<(f64, f64)>> {
     const ADVICE: &str = "the distribution can be listed only where every outcome is summed, with fewer users";
     let too_many = || format!("there are more than {MOST_ATOMS} values with their probabilities to list");
     anyhow::ensure!(evaluation.method == Method::Exact, "{ADVICE}");
@@ -189,7 +164,7 @@ fn table_of(values: &[(f64, f64)], out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn record(case: &Case<'_>, evaluation: Evaluation, kind: Option<IntervalKind>, level: f64) -> Record {
+fn record(case: &ResolvedScenario<'_>, evaluation: Evaluation, kind: Option<IntervalKind>, level: f64) -> Record {
     let users = case.users;
     let scaled_mse = users as f64 * evaluation.mse;
     let (method, draws) = named(evaluation.method);
@@ -257,7 +232,7 @@ fn human(record: &Record, seed: u64) -> String {
     let mut table = report::table(&[]);
     let digits = if record.method == "sampled" { 5 } else { 9 };
     table.add_row(["n·MSE", &significant(record.scaled_mse, digits), &trust(record, seed)]);
-    record.bound.rows(&mut table);
+    bound_rows(&record.bound, &mut table);
     let replications = format!("standard error of n·MSE that {REPLICATIONS} replications would have");
     let error = record.simulation_error.map_or_else(|| "unknown".into(), |error| significant(error, 3));
     table.add_row(["simulation error", &error, &replications]);

@@ -1,20 +1,20 @@
 //! `ldp risk --sweep`: the risk along a parameter.
 
 use super::pool;
-use super::risk::{REPLICATIONS, SEED, check_countable, named, refused, scaled_error, simulation_error};
-use super::setting::Case;
+use super::risk::{REPLICATIONS, SEED, named, simulation_error};
+use super::setting::{named_scenario, warn_all};
 use crate::args::{Common, Format, Risk};
-use crate::nearest::nearest;
 use crate::output::{FIGURE, Output};
-use crate::plot::{Axis, Band, Chart, Mark, Scale, Series};
 use crate::progress::Steps;
-use crate::registry::{BuiltModel, ESTIMATORS, resolve};
 use crate::report::{self, significant};
-use crate::spec::Spec;
-use crate::sweep::{COUNTS, Sweep};
 use anyhow::Context;
+use ldp_catalog::text::grouped;
+use ldp_catalog::{BuiltModel, Catalog, Spec, nearest};
 use ldp_core::Epsilon;
 use ldp_simulate::Fidelity;
+use ldp_study::plot::{Axis, Band, Chart, Mark, Scale, Series};
+use ldp_study::scenario::{ResolvedScenario, check_countable, refused, scaled_error};
+use ldp_study::sweep::{COUNTS, Sweep};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
@@ -89,21 +89,21 @@ struct Curve {
 }
 
 /// Sums the risk at every point and prints the record.
-pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> anyhow::Result<()> {
-    check_key(&args.estimator, sweep)?;
+pub fn run(catalog: &Catalog, common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> anyhow::Result<()> {
+    check_key(catalog, &args.estimator, sweep)?;
     let values = values(sweep).context("--sweep")?;
     // All of them are checked before the first is worked out.
     let cases = values
         .iter()
-        .map(|&value| case(args, sweep, built, value).with_context(|| format!("--sweep {sweep} at {value}")))
+        .map(|&value| case(catalog, args, sweep, built, value).with_context(|| format!("--sweep {sweep} at {value}")))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let figure = args.svg.as_ref();
     let figure = figure.map(|path| Output::open("--svg", path, common.overwrite, FIGURE)).transpose()?;
     if let Some(case) = cases.first() {
-        case.warn(common.quiet);
+        warn_all(case, common.quiet);
     }
     let progress = Steps::new("summing", cases.len() as u64, common.quiet);
-    let at = |(case, &value): (&Case<'_>, &Value)| {
+    let at = |(case, &value): (&ResolvedScenario<'_>, &Value)| {
         let found = point(case, value, common.seed.unwrap_or(SEED));
         progress.step();
         found.with_context(|| format!("--sweep {sweep} at {value}"))
@@ -136,14 +136,14 @@ pub fn run(common: &Common, args: &Risk, sweep: &Sweep, built: &BuiltModel) -> a
 }
 
 /// Refuses a name that is no flag and no key of the protocol.
-fn check_key(spec: &Spec, sweep: &Sweep) -> anyhow::Result<()> {
-    let (entry, _) = resolve("estimator", ESTIMATORS, spec).with_context(|| format!("--estimator {spec}"))?;
-    let known: Vec<&str> = FLAGS.into_iter().chain(entry.keys.iter().map(|key| key.name)).collect();
+fn check_key(catalog: &Catalog, spec: &Spec, sweep: &Sweep) -> anyhow::Result<()> {
+    let entry = catalog.find_estimator(spec).with_context(|| format!("--estimator {spec}"))?;
+    let known: Vec<&str> = FLAGS.into_iter().chain(entry.keys().iter().map(|key| key.name)).collect();
     if !known.contains(&sweep.key.as_str()) {
         let hint = nearest(&sweep.key, known.iter().copied()).map(|name| format!(" (did you mean '{name}'?)"));
         anyhow::bail!(
             "--sweep {sweep}: {} has no key '{}'{}, there are: {}",
-            entry.name,
+            entry.name(),
             sweep.key,
             hint.unwrap_or_default(),
             known.join(", ")
@@ -169,7 +169,13 @@ fn values(sweep: &Sweep) -> anyhow::Result<Vec<Value>> {
 }
 
 /// The protocol at one value of the key.
-fn case<'m>(args: &Risk, sweep: &Sweep, built: &'m BuiltModel, value: Value) -> anyhow::Result<Case<'m>> {
+fn case<'m>(
+    catalog: &Catalog,
+    args: &Risk,
+    sweep: &Sweep,
+    built: &'m BuiltModel,
+    value: Value,
+) -> anyhow::Result<ResolvedScenario<'m>> {
     let (mut theta, mut users, mut epsilon, mut spec) = (args.theta, args.users, args.epsilon, args.estimator.clone());
     match (sweep.key.as_str(), value) {
         ("theta", value) => theta = Some(value.number()),
@@ -183,12 +189,12 @@ fn case<'m>(args: &Risk, sweep: &Sweep, built: &'m BuiltModel, value: Value) -> 
     let missing = |flag: &str| format!("--{flag} is missing: only a sweep of {flag} can do without it");
     let theta = theta.with_context(|| missing("theta"))?;
     let users = users.with_context(|| missing("users"))?;
-    let case = Case::new(built, &spec, theta, users, epsilon.with_context(|| missing("epsilon"))?)?;
+    let case = named_scenario(catalog, built, &spec, theta, users, epsilon.with_context(|| missing("epsilon"))?)?;
     check_countable(&case)?;
     Ok(case)
 }
 
-fn point(case: &Case<'_>, value: Value, seed: u64) -> anyhow::Result<Point> {
+fn point(case: &ResolvedScenario<'_>, value: Value, seed: u64) -> anyhow::Result<Point> {
     let summed = case.protocol.estimator.errors(&case.setting(seed, Fidelity::Tally), case.truth);
     let summed = summed.map_err(|error| refused(case, error))?;
     let errors = summed.gather;
@@ -269,19 +275,6 @@ fn shown(value: Value) -> String {
     }
 }
 
-/// 50,000 rather than 50000.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 fn human(sweep: &Sweep, record: &Curve) -> String {
     let mut table = report::table(&[
         &sweep.key,
@@ -326,6 +319,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn values_for_people() {
+        assert_eq!(shown(Value::Real(0.523_456)), "0.5235");
+        assert_eq!(shown(Value::Whole(306)), "306");
+    }
+
+    #[test]
     fn values_are_counts_shares_or_numbers() {
         let texts = |text: &str| -> Vec<String> {
             values(&text.parse().unwrap()).unwrap().iter().map(ToString::to_string).collect()
@@ -335,12 +334,5 @@ mod tests {
         assert_eq!(texts("pilot=0.2:3.4:2"), ["0", "3"]);
         assert_eq!(texts("start=-1:1:3"), ["-1", "0", "1"]);
         assert!(values(&"users=-3:4:2".parse().unwrap()).is_err());
-    }
-
-    #[test]
-    fn numbers_for_people() {
-        assert_eq!([7, 999, 1000, 50_000, 1_234_567].map(grouped), ["7", "999", "1,000", "50,000", "1,234,567"]);
-        assert_eq!(shown(Value::Real(0.523_456)), "0.5235");
-        assert_eq!(shown(Value::Whole(306)), "306");
     }
 }

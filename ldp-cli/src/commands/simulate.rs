@@ -1,14 +1,16 @@
 //! `ldp simulate`: how precise is a protocol?
 
-use super::setting::{Bound, Case, caveat_row, remark};
+use super::setting::{bound_rows, caveat_row, named_scenario, remark, warn_all};
 use super::{choose_interval, pool, warn};
 use crate::args::{Common, Simulate};
+use crate::named;
 use crate::progress::{Clock, Progress};
-use crate::registry;
 use crate::report::{self, counted, measured, percent, significant};
+use ldp_catalog::Catalog;
 use ldp_core::IntervalKind;
 use ldp_simulate::{AnyEstimator, Fidelity, Setting};
 use ldp_simulate::{MOST_DRAWN, Summary, in_batches};
+use ldp_study::scenario::Bound;
 use serde::Serialize;
 
 /// The seed when none is given: a simulation should be repeatable by default.
@@ -66,9 +68,9 @@ struct IntervalRecord {
 }
 
 /// Runs the simulation and prints its record.
-pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
-    let built = registry::model(&args.model)?;
-    let case = Case::new(&built, &args.estimator, args.theta, args.users, args.epsilon)?;
+pub fn run(catalog: &Catalog, common: &Common, args: &Simulate) -> anyhow::Result<()> {
+    let built = named::model(catalog, &args.model)?;
+    let case = named_scenario(catalog, &built, &args.estimator, args.theta, args.users, args.epsilon)?;
     let (estimator, spec) = (&*case.protocol.estimator, &case.protocol.spec);
     let kind = choose_interval(estimator, args.interval.interval)?;
     let fidelity = args.fidelity.unwrap_or(case.protocol.fidelity);
@@ -81,7 +83,7 @@ pub fn run(common: &Common, args: &Simulate) -> anyhow::Result<()> {
         "--users {}: at tally fidelity at most {MOST_DRAWN}",
         args.users
     );
-    case.warn(common.quiet);
+    warn_all(&case, common.quiet);
     let seed = common.seed.unwrap_or(SEED);
     let truth = case.truth;
     let setting = case.setting(seed, fidelity);
@@ -169,7 +171,7 @@ fn human(record: &Record) -> String {
         format!("{} interval {} to {}", percent(record.scaled_mse_level), significant(low, 5), significant(high, 5))
     });
     table.add_row(["n·MSE", &significant(record.scaled_mse, 5), &interval]);
-    record.bound.rows(&mut table);
+    bound_rows(&record.bound, &mut table);
     // A vector has the squared error of all coordinates, but the bias and variance of their mean.
     let of = if record.target.ends_with("coordinate") { "of the mean of the coordinates" } else { "" };
     table.add_row(["bias", &significant(record.bias, 3), of]);

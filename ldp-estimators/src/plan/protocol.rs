@@ -33,18 +33,6 @@ impl Kind {
             Self::ThreeStage => 3,
         }
     }
-
-    /// Its name in a spec.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OneStage => "one-stage",
-            Self::DuchiRogers => "duchi-rogers",
-            Self::TwoStage => "two-stage",
-            Self::Joseph => "joseph",
-            Self::ThreeStage => "three-stage",
-        }
-    }
 }
 
 /// A protocol with its users allocated, in the unit of the data.
@@ -112,21 +100,6 @@ impl Protocol {
             Self::TwoStage { first_stage, .. } => [0, first_stage],
             Self::Joseph { pilot, .. } => [pilot, 0],
             Self::ThreeStage { pilot, first_stage, .. } => [pilot, first_stage],
-        }
-    }
-
-    /// It as a spec, the way the command names things.
-    #[must_use]
-    pub fn spec(&self) -> String {
-        let name = self.kind().name();
-        match self {
-            Self::OneStage { start } => format!("{name}:start={start}"),
-            Self::DuchiRogers { start, range } => format!("{name}:start={start},range={range}"),
-            Self::TwoStage { start, first_stage } => format!("{name}:start={start},first-stage={first_stage}"),
-            Self::Joseph { low, high, pilot } => format!("{name}:low={low},high={high},pilot={pilot}"),
-            Self::ThreeStage { low, high, pilot, first_stage } => {
-                format!("{name}:low={low},high={high},pilot={pilot},first-stage={first_stage}")
-            }
         }
     }
 }
