@@ -4,46 +4,22 @@
 //! Seeds are fixed. Variances are over 4000 replications: a relative standard error of 2.2 %, and 10 % off fails (α = 1e-5 a
 //! setting). Coverage is over 10,000: a standard error of 0.22 %, and more than 1 % off fails (α = 5e-6 a cell).
 
-<<<<<<< HEAD
-use ldp_core::conformance::{check_edges, check_inference, check_replay};
-use ldp_core::model::{
-    Bernoulli, Categorical, Cdf, Exponential, Gaussian, GaussianScale, Laplace as LaplaceModel, Logistic, Poisson,
-    Score, StudentT,
-};
-use ldp_core::special::normal;
-use ldp_core::{
-    Cuts, Epsilon, Error, Finite, FiniteChannel, Inference, IntervalKind, Kernel, Partition, Publish, RealReports,
-    StagedEstimator, Step, Tally,
-};
-use ldp_estimators::{Ask, AskEstimate, Binned, Fallback};
-use ldp_fisher::{exact, of_finite, of_real};
-use ldp_mechanisms::{
-    Duchi, Hybrid, IntervalResponse, Laplace, Matrix, Piecewise, RandomizedResponse, Range, Residue, Sign, Staircase,
-};
-use ldp_simulate::AnyModel;
-use ldp_simulate::conformance::{check_marginal, check_simulation_is_wire, check_simulation_is_wire_typed};
-use ldp_simulate::exact::Wanted;
-use ldp_simulate::seed::{Purpose, SimulationRng, stream};
-use ldp_simulate::{Fidelity, Setting, erase, replicate_tallies};
-use ldp_simulate::{Moments, Summary};
-=======
 mod asking;
 
 use asking::{KINDS, check_variance, deviance, epsilon, family, gaussian, read, simulate};
 use ldp_core::conformance::{check_edges, check_inference, check_replay};
-use ldp_simulate::conformance::check_simulation_is_wire;
-use ldp_simulate::exact::Wanted;
-use ldp_simulate::{Moments, Summary};
-use ldp_simulate::{Fidelity, Setting, erase, replicate_tallies};
 use ldp_core::model::{Bernoulli, Categorical, Exponential, GaussianScale, Logistic, Poisson};
-use ldp_simulate::AnyModel;
-use ldp_simulate::seed::{Purpose, SimulationRng, stream};
 use ldp_core::special::normal;
 use ldp_core::{Cuts, Error, FiniteChannel, Inference, IntervalKind, Kernel, Partition, Publish, StagedEstimator};
 use ldp_estimators::{Ask, AskEstimate, Fallback};
 use ldp_fisher::{exact, of_finite};
 use ldp_mechanisms::{Duchi, IntervalResponse, Matrix, RandomizedResponse, Range, Residue, Sign};
->>>>>>> w-ask
+use ldp_simulate::AnyModel;
+use ldp_simulate::conformance::check_simulation_is_wire;
+use ldp_simulate::exact::Wanted;
+use ldp_simulate::seed::{Purpose, SimulationRng, stream};
+use ldp_simulate::{Fidelity, Setting, erase, replicate_tallies};
+use ldp_simulate::{Moments, Summary};
 use rand::RngExt;
 use std::sync::Arc;
 
