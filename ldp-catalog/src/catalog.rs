@@ -1,7 +1,7 @@
 //! The tables of everything that can be named.
 
 use super::error::{Error, Kind, Result};
-use super::{AnyMechanism, BuildContext, BuiltEstimator, BuiltModel, Key, Spec, Values, nearest};
+use super::{AnyMechanism, BuildContext, BuiltEstimator, BuiltModel, Key, KeyType, Spec, Values, nearest};
 use super::{estimators, mechanisms, models};
 use ldp_core::Epsilon;
 use std::sync::Arc;
@@ -45,7 +45,12 @@ impl<B: ?Sized> Entry<B> {
 
     /// The values of a spec, with the defaults of the keys that it leaves out.
     fn values(&self, spec: &Spec) -> Result<Values> {
-        if let Some((key, _)) = spec.pairs.iter().find(|(key, _)| self.keys.iter().all(|known| known.name != key)) {
+        let has = |key: &str| {
+            let of_mechanism =
+                |known: &Key| known.takes == KeyType::Mechanism && key.starts_with(&format!("{}.", known.name));
+            self.keys.iter().any(|known| known.name == key || of_mechanism(known))
+        };
+        if let Some((key, _)) = spec.pairs.iter().find(|(key, _)| !has(key)) {
             let known: Vec<_> = self.keys.iter().map(|key| key.name).collect();
             let nearest = nearest(key, known.iter().copied());
             return Err(Error::UnknownKey { name: self.name, key: key.clone(), nearest, known });
@@ -334,7 +339,7 @@ impl Catalog {
 
     fn build(&self, spec: &Spec, context: BuildContext<'_>) -> Result<(BuiltEstimator, Values)> {
         let (entry, values) = find(Kind::Estimator, &self.estimators, spec)?;
-        let built = (entry.build)(&values, context)?;
+        let built = (entry.build)(&values, BuildContext { catalog: Some(self), ..context })?;
         let around = values.both("start", "range").map(|[start, range]| [start - range, start + range]);
         let range = values.both("low", "high").or(around);
         let (spec, full, untold) = (values.to_string(), values.full(), values.untold());
@@ -369,7 +374,7 @@ fn find<'t, B: ?Sized>(kind: Kind, table: &'t [Entry<B>], spec: &Spec) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{KeyType, channel};
+    use crate::channel;
     use ldp_mechanisms::Sign;
 
     fn sign(name: &'static str, keys: &[Key]) -> MechanismEntry {

@@ -189,6 +189,56 @@ pub enum Error {
         /// Why.
         source: ldp_core::Error,
     },
+    /// A mechanism whose reports are not tallied as counts.
+    #[error(
+        "a question through this mechanism needs reports that are whole numbers or real ones, about one value per user"
+    )]
+    NotAsked,
+    /// A protocol that takes a mechanism, built without a catalog to look it up in.
+    #[error("a protocol that takes a mechanism is built by a catalog")]
+    NoCatalog,
+    /// A file that cannot be read.
+    #[error("{path}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file that is too large for what it should be.
+    #[error("{path} has more than {most} bytes")]
+    LargeFile {
+        /// The file.
+        path: String,
+        /// The most bytes.
+        most: u64,
+    },
+    /// A table that is no mechanism.
+    #[error("{path}")]
+    Matrix {
+        /// The file.
+        path: String,
+        /// Why.
+        source: ldp_mechanisms::MatrixError,
+    },
+    /// A file that is no question.
+    #[error("{path}")]
+    Question {
+        /// The file.
+        path: String,
+        /// Why.
+        source: ldp_core::Error,
+    },
+    /// A mechanism that comes with its own ε, which is above the level asked for.
+    #[error("{path}: its epsilon is {}, above the {} asked for", plain(*.epsilon), plain(*.cap))]
+    AboveLevel {
+        /// The file.
+        path: String,
+        /// The ε of its weights.
+        epsilon: f64,
+        /// The level asked for.
+        cap: f64,
+    },
     /// Things that the data cannot tell and that were not told.
     #[error(transparent)]
     Untold(#[from] Untold),

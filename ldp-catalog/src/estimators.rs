@@ -2,6 +2,7 @@
 
 use super::catalog::Builtin;
 use super::error::{Error, Result};
+use super::informative::Asked;
 use super::{BuildContext, BuiltEstimator, Key, KeyType, Target, Values};
 use ldp_core::Epsilon;
 use ldp_core::error::require;
@@ -72,6 +73,37 @@ pub(crate) const ESTIMATORS: &[Builtin<Build>] = &[
                 None => TwoStage::tuned(known.epsilon, start)?,
             };
             gaussian(erase(Rescaled::new(unit, known.sigma)?))
+        },
+    },
+    Builtin {
+        name: "ask",
+        summary: "the parameter of any model: everyone answers one question through any mechanism, read by maximum likelihood",
+        keys: &[
+            Key::new(
+                "mechanism",
+                KeyType::Mechanism,
+                "sign",
+                "what everyone is asked; its own keys follow as mechanism.KEY, such as mechanism.threshold=0.5",
+            ),
+            Key::of_data(
+                "start",
+                KeyType::NumberOrAuto,
+                "auto",
+                "a guess of the parameter; auto: 0 for a location, 1 for a scale or a Poisson mean, 1/2 for a probability",
+            ),
+        ],
+        build: |values, known| {
+            if known.confined() {
+                values.settle("start");
+            }
+            let start = values.number_or_auto("start")?.unwrap_or(known.theta);
+            let catalog = known.catalog.ok_or(Error::NoCatalog)?;
+            let mechanism = values.mechanism("mechanism", |spec| catalog.mechanism(spec, known.epsilon))?;
+            let Asked { estimator, kept } = mechanism.ask(Arc::clone(known.model), start)?;
+            let warning = kept.filter(|&kept| kept < 0.999).map(|kept| {
+                format!("real reports are counted in 256 cells, which keep {:.1} % of their information", 100.0 * kept)
+            });
+            Ok(BuiltEstimator { gaussian: false, warning, ..gaussian(estimator)? })
         },
     },
     Builtin {
@@ -295,8 +327,9 @@ pub(crate) const ESTIMATORS: &[Builtin<Build>] = &[
                 ),
             };
             let directions = ["privunit", "projunit"].contains(&values.word("mechanism")?);
-            let warning = directions
-                .then_some("privunit and projunit see directions: what is estimated is the mean of x/|x|, not of x");
+            let warning = directions.then(|| {
+                "privunit and projunit see directions: what is estimated is the mean of x/|x|, not of x".to_owned()
+            });
             let target = if directions { Target::Directions(dimension) } else { Target::VectorMean };
             Ok(BuiltEstimator { gaussian: false, target, warning, ..gaussian(estimator)? })
         },

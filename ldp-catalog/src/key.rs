@@ -21,6 +21,10 @@ pub enum KeyType {
     ShareOrNone,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// The name of a mechanism of the catalog. Its own keys are written with this key before them: `mechanism=laplace,mechanism.low=-3`.
+    Mechanism,
+    /// A file.
+    File,
 }
 
 impl KeyType {
@@ -40,6 +44,7 @@ impl KeyType {
             Self::CountOrAuto => text == "auto" || count(text).is_ok(),
             Self::ShareOrNone => ["none", "half"].contains(&text) || part(text) || count(text).is_ok(),
             Self::Word(words) => words.contains(&text),
+            Self::Mechanism | Self::File => !text.is_empty(),
         }
     }
 }

@@ -45,7 +45,7 @@ pub use catalog::{
     BuildEstimator, BuildMechanism, BuildModel, Catalog, Entry, EstimatorEntry, MechanismEntry, ModelEntry, StudyEntry,
 };
 pub use error::{Error, Kind, Result, Untold};
-pub use informative::{AnyMechanism, GaussianVectors, channel, counted, real, sets, vector};
+pub use informative::{AnyMechanism, Asked, GaussianVectors, Shared, channel, counted, real, sets, vector};
 pub use key::{Key, KeyType};
 pub use meaning::Meaning;
 pub use models::BuiltModel;

@@ -1,13 +1,14 @@
 //! The mechanisms by name.
 
 use super::catalog::Builtin;
-use super::error::Result;
+use super::error::{Error, Result};
 use super::informative::{AnyMechanism, channel, counted, real, sets, vector};
+use super::values::NO_FILE;
 use super::{Key, KeyType, Values};
-use ldp_core::Epsilon;
+use ldp_core::{Epsilon, FiniteChannel, Mechanism, wire};
 use ldp_mechanisms::{
-    Ding, Duchi, DuchiL2, DuchiLinf, Hybrid, IntervalResponse, Laplace, LatticeLaplace, Piecewise, PrivUnitG, ProjUnit,
-    RandomizedResponse, Range, Residue, Sign, Staircase, SubsetSelection, UnaryEncoding,
+    Ding, Duchi, DuchiL2, DuchiLinf, Hybrid, IntervalResponse, Laplace, LatticeLaplace, Matrix, Piecewise, PrivUnitG,
+    ProjUnit, RandomizedResponse, Range, Residue, Sign, Staircase, SubsetSelection, UnaryEncoding,
 };
 
 type Build = fn(&Values, Epsilon) -> Result<Box<dyn AnyMechanism>>;
@@ -149,7 +150,44 @@ pub(crate) const MECHANISMS: &[Builtin<Build>] = &[
             vector(ProjUnit::new(epsilon, dimension, projection)?)
         },
     },
+    Builtin {
+        name: "matrix",
+        summary: "categories 0, 1, ... by a table of probabilities or whole numbers from a CSV file, a row per category; exact",
+        keys: &[Key::new("file", KeyType::File, NO_FILE, "the file; its epsilon is refused above the level asked for")],
+        build: |values, epsilon| {
+            let text = values.file("file", MOST_BYTES)?;
+            let path = values.text("file");
+            let matrix = Matrix::from_csv(&text).map_err(|source| Error::Matrix { path: path.clone(), source })?;
+            within(&path, matrix.epsilon(), epsilon)?;
+            channel(&matrix)
+        },
+    },
+    Builtin {
+        name: "question",
+        summary: "a published question from a JSON file; exact",
+        keys: &[Key::new("file", KeyType::File, NO_FILE, "the file; its epsilon is refused above the level asked for")],
+        build: |values, epsilon| {
+            let text = values.file("file", MOST_BYTES)?;
+            let path = values.text("file");
+            let question: FiniteChannel =
+                wire::parse("question", &text).map_err(|source| Error::Question { path: path.clone(), source })?;
+            within(&path, question.epsilon(), epsilon)?;
+            channel(&question)
+        },
+    },
 ];
+
+/// The longest file of a mechanism.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Refuses a mechanism that comes with an ε above the one asked for.
+fn within(path: &str, own: Epsilon, cap: Epsilon) -> Result<()> {
+    // Weights are rounded: a table of e^ε to sixteen digits is within the level.
+    if own.value() <= cap.value() * (1.0 + 1e-12) {
+        return Ok(());
+    }
+    Err(Error::AboveLevel { path: path.to_owned(), epsilon: own.value(), cap: cap.value() })
+}
 
 fn range(values: &Values) -> Result<Range> {
     Ok(Range::new(values.number("low")?, values.number("high")?)?)

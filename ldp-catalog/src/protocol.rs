@@ -1,7 +1,7 @@
 //! A protocol, what it is told and what it estimates.
 
 use super::error::{Error, Result};
-use super::{BuiltModel, Key};
+use super::{BuiltModel, Catalog, Key};
 use ldp_core::Epsilon;
 use ldp_estimators::mean_direction;
 use ldp_simulate::AnyModel;
@@ -21,13 +21,15 @@ pub struct BuildContext<'a> {
     pub theta: f64,
     /// Whether the values are Gaussian with this standard deviation beyond doubt: simulated ones are, data never.
     pub certain: bool,
+    /// Where a mechanism that a key names is looked up; the catalog that builds puts itself here.
+    pub catalog: Option<&'a Catalog>,
 }
 
 impl<'a> BuildContext<'a> {
     /// What a model tells a protocol at a privacy level.
     pub fn new(epsilon: Epsilon, built: &'a BuiltModel) -> Self {
         let (sigma, theta) = (built.scale, built.usual_theta());
-        Self { epsilon, sigma, model: &built.model, theta, certain: built.gaussian }
+        Self { epsilon, sigma, model: &built.model, theta, certain: built.gaussian, catalog: None }
     }
 
     /// What it tells on data, which the model need not describe.
@@ -108,7 +110,7 @@ pub struct BuiltEstimator {
     /// How it is simulated unless told otherwise.
     pub fidelity: Fidelity,
     /// What its user should know, whatever the values.
-    pub warning: Option<&'static str>,
+    pub warning: Option<String>,
 }
 
 impl BuiltEstimator {
@@ -133,7 +135,6 @@ impl BuiltEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Catalog;
 
     #[test]
     fn targets_are_those_of_the_model() {

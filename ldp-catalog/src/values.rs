@@ -3,11 +3,27 @@
 use super::error::{Error, Result};
 use super::{Key, KeyType, Spec, nearest};
 use ldp_estimators::Share;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::io::Read;
 
 /// A key and value that names of streams leave out: they are older than this key.
 const UNNAMED: (&str, &str) = ("scale", "auto");
+
+/// The value of a file key that names none.
+pub(super) const NO_FILE: &str = "none";
+
+/// The keys that a spec gives for the mechanism that this key names.
+fn nested(key: &Key, spec: &Spec) -> Vec<(String, String)> {
+    if key.takes != KeyType::Mechanism {
+        return Vec::new();
+    }
+    let own = |(name, value): &(String, String)| {
+        let name = name.strip_prefix(key.name)?.strip_prefix('.')?;
+        Some((name.to_owned(), value.clone()))
+    };
+    spec.pairs.iter().filter_map(own).collect()
+}
 
 /// The value of every key of an entry, given or default, and what a builder made of it.
 ///
@@ -28,6 +44,8 @@ struct Slot {
     choice: Cell<bool>,
     /// Whether its default does for these data after all.
     settled: Cell<bool>,
+    /// The keys of the mechanism that it names: those given, and all of them once it is made.
+    nested: RefCell<Vec<(String, String)>>,
 }
 
 impl Values {
@@ -41,6 +59,7 @@ impl Values {
                 read: Cell::new(false),
                 choice: Cell::new(false),
                 settled: Cell::new(false),
+                nested: RefCell::new(nested(key, spec)),
             }
         };
         Self { name, slots: keys.iter().map(slot).collect() }
@@ -98,8 +117,12 @@ impl Values {
     }
 
     fn spelled(&self, shown: impl Fn(&Slot) -> bool) -> String {
-        let pairs: Vec<_> = self.slots.iter().filter(|slot| shown(slot)).collect();
-        let pairs: Vec<_> = pairs.iter().map(|slot| format!("{}={}", slot.key.name, slot.value)).collect();
+        let mut pairs = Vec::new();
+        for slot in self.slots.iter().filter(|slot| shown(slot)) {
+            let name = slot.key.name;
+            pairs.push(format!("{name}={}", slot.value));
+            pairs.extend(slot.nested.borrow().iter().map(|(key, value)| format!("{name}.{key}={value}")));
+        }
         if pairs.is_empty() { self.name.to_owned() } else { format!("{}:{}", self.name, pairs.join(",")) }
     }
 
@@ -196,6 +219,48 @@ impl Values {
             value: given.to_owned(),
             nearest: nearest(given, words.iter().copied()),
         })
+    }
+
+    /// The mechanism that a key names, from its spec; `make` returns it with its canonical spec.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made.
+    pub fn mechanism<T>(&self, key: &'static str, make: impl FnOnce(&Spec) -> Result<(T, String)>) -> Result<T> {
+        self.chosen(key);
+        let name = self.raw(key).to_owned();
+        let Some(slot) = self.slot(key) else { return Err(self.error(key, "a mechanism")) };
+        let pairs = slot.nested.borrow().clone();
+        let (made, canonical) = make(&Spec { name, pairs })?;
+        if let Ok(spec) = canonical.parse::<Spec>() {
+            *slot.nested.borrow_mut() = spec.pairs;
+        }
+        Ok(made)
+    }
+
+    /// The value as it was given.
+    pub fn text(&self, key: &'static str) -> String {
+        self.raw(key).to_owned()
+    }
+
+    /// The text of a file.
+    ///
+    /// # Errors
+    ///
+    /// If no file was given, it cannot be read, or has more than `most` bytes.
+    pub fn file(&self, key: &'static str, most: u64) -> Result<String> {
+        let path = self.raw(key);
+        if path == NO_FILE {
+            return Err(self.error(key, "the path of a file"));
+        }
+        let failed = |source| Error::File { path: path.to_owned(), source };
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let read = file.take(most.saturating_add(1)).read_to_string(&mut text).map_err(failed)?;
+        if read as u64 > most {
+            return Err(Error::LargeFile { path: path.to_owned(), most });
+        }
+        Ok(text)
     }
 
     /// A number of users or a part of them; `None` for the word `none`.

@@ -359,7 +359,7 @@ pub struct Reproduce {
 /// Which interval is reported.
 #[derive(ClapArgs)]
 pub struct IntervalChoice {
-    /// Which interval: exact, wald, self-normalised, or score [default: the protocol's own]
+    /// Which interval: exact, wald, self-normalised, score, or likelihood-ratio [default: the protocol's own]
     #[arg(long, value_name = "KIND", value_parser = parse_interval)]
     pub interval: Option<IntervalKind>,
     /// Its nominal coverage
@@ -483,6 +483,7 @@ fn parse_interval(text: &str) -> Result<IntervalKind, String> {
         "wald" => Ok(IntervalKind::Wald),
         "self-normalised" => Ok(IntervalKind::SelfNormalised),
         "score" => Ok(IntervalKind::Score),
-        _ => Err("expected exact, wald, self-normalised or score".into()),
+        "likelihood-ratio" => Ok(IntervalKind::LikelihoodRatio),
+        _ => Err("expected exact, wald, self-normalised, score or likelihood-ratio".into()),
     }
 }

@@ -63,7 +63,7 @@ impl<'m> ResolvedScenario<'m> {
 
     /// Warnings about what is odd, but no reason to refuse.
     pub fn warnings(&self) -> Vec<String> {
-        unless_gaussian(&self.protocol, self.built).into_iter().chain(self.protocol.warning.map(Into::into)).collect()
+        unless_gaussian(&self.protocol, self.built).into_iter().chain(self.protocol.warning.clone()).collect()
     }
 
     /// The setting as drivers see it.
