@@ -58,7 +58,7 @@ fn a_flag_with_a_bad_value_is_named_with_it() {
             ("--level", "2", "strictly between 0 and 1"),
             ("--level", "-0.5", "strictly between 0 and 1"),
             ("--level", "nan", "expected a finite number"),
-            ("--interval", "bayes", "expected exact, wald, self-normalised or score"),
+            ("--interval", "bayes", "expected exact, wald, self-normalised, score or likelihood-ratio"),
             ("--fidelity", "exact", "expected users or tally"),
             ("--threads", "0", "must be at least 1"),
             ("--format", "xml", "human, json, csv"),

@@ -19,7 +19,7 @@ fn estimators() -> Vec<String> {
 #[test]
 fn every_protocol_runs_with_its_defaults() {
     let names = estimators();
-    assert_eq!(names.len(), 15, "{names:?}");
+    assert_eq!(names.len(), 16, "{names:?}");
     for name in names {
         let users = if name.starts_with("joseph") { 60_000 } else { 20_000 };
         let record = record(&format!(
