@@ -6,8 +6,8 @@
 //! counting bits: [`bits_of_packed`] and [`counts_of_packed`].
 //!
 //! ```
-//! use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Partition, BulkRng, Tally};
-//! use ldp_bulk::Pack;
+//! use ldp_bulk::{BulkRng, Pack, bits_of_packed};
+//! use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, Tally};
 //! let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
 //! let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
 //! let values: Vec<f32> = (0..1000).map(|i| i as f32 - 250.0).collect();
@@ -104,8 +104,8 @@ pub trait Pack: Finite<Input = f64> {
 /// soon as they are answered.
 ///
 /// ```
-/// use ldp_bulk::Packer;
-/// use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Partition, BulkRng, Tally};
+/// use ldp_bulk::{BulkRng, Packer, bits_of_packed};
+/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, Tally};
 /// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
 /// let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
 /// let values: Vec<f64> = (0..3000).map(|i| f64::from(i).sin()).collect();
@@ -159,9 +159,8 @@ impl<Q: Pack, R: Rng> Packer<Q, R> {
     /// A stream of answers about simulated values, with the noise of any generator.
     ///
     /// ```
-    /// use ldp_bulk::Packer;
+    /// use ldp_bulk::{Pack, Packer};
     /// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition};
-    /// use ldp_bulk::Pack;
     /// use rand::{SeedableRng, rngs::ChaCha12Rng};
     /// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
     /// let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;

@@ -11,8 +11,8 @@ use rand::Rng;
 /// Privatises a slice of real `f32` or `f64` into a tally; `f32` widens exactly. Compiles for exact samplers only.
 ///
 /// ```
-/// use ldp_bulk::privatize_slice;
-/// use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Partition, BulkRng, Tally};
+/// use ldp_bulk::{BulkRng, privatize_slice};
+/// use ldp_core::{Bits, Epsilon, FiniteChannel, Kernel, Partition, Tally};
 /// let kernel = Kernel::response(Epsilon::new(1.0)?, 2)?;
 /// let question = FiniteChannel::new(Partition::Threshold(0.0), kernel)?;
 /// let mut tally = Bits::default();

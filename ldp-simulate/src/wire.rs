@@ -60,9 +60,9 @@ where
 ///
 /// ```
 /// use ldp_core::conformance::Dummy;
-/// use ldp_simulate::Users;
 /// use ldp_core::model::Gaussian;
-/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, run, wire};
+/// use ldp_core::{Epsilon, FiniteChannel, Kernel, Partition, run};
+/// use ldp_simulate::{Users, wire};
 /// let level = Epsilon::new(1.0)?;
 /// let question = FiniteChannel::new(Partition::Threshold(0.0), Kernel::response(level, 2)?)?;
 /// let (dummy, model) = (Dummy::asking(&question, &[&[10], &[20, 30]]), Gaussian::new(1.0)?);
