@@ -7,8 +7,8 @@ use crate::progress::Progress;
 use crate::report::{self, counted, percent, plain, significant};
 use anyhow::Context;
 use ldp_catalog::{Catalog, Meaning, OnData, Spec, Untold};
-use ldp_core::{Diagnostic, Error, Interval};
-use ldp_simulate::{Blurred, Order, RowNoise, RowStore};
+use ldp_core::{Diagnostic, Error, Interval, IntervalKind};
+use ldp_simulate::{Blurred, Collected, Order, RowNoise, RowStore};
 use ldp_study::input::{self, Allowed, Column, Options};
 use ldp_study::scenario::unless_gaussian;
 use serde::Serialize;
@@ -68,15 +68,10 @@ pub fn run(catalog: &Catalog, common: &Common, args: &Estimate) -> anyhow::Resul
     let on_data = named::on_data(catalog, &args.estimator, &args.model, args.epsilon).map_err(|error| {
         with_command(error, args, std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
     })?;
-    let OnData { built, protocol, uses_model } = &on_data;
+    let OnData { built, protocol, .. } = &on_data;
     let blur = args.blur.map(|blur| check_blur(blur, &on_data)).transpose()?;
     let (estimator, spec) = (&*protocol.estimator, &protocol.spec);
     let kind = choose_interval(estimator, args.interval.interval)?;
-    let noise = match common.seed {
-        Some(seed) => RowNoise::demonstration(seed),
-        None => RowNoise::system()?,
-    };
-    let private = noise.is_private();
     let options = Options {
         column: args.column.clone(),
         header: !args.no_header,
@@ -86,11 +81,12 @@ pub fn run(catalog: &Catalog, common: &Common, args: &Estimate) -> anyhow::Resul
     };
     let warning = unless_gaussian(protocol, built);
     warning.iter().for_each(|warning| warn(common.quiet, warning));
+    let noise = noise(common)?;
     let mut progress = Progress::new("reading", None, common.quiet);
     let Column { mut spool, skipped } = input::read(&args.file, &options, &mut |rows| progress.at(rows))?;
     drop(progress);
 
-    let users = spool.rows();
+    let (users, private) = (spool.rows(), noise.is_private());
     let order = match args.order {
         RowOrder::Random => Order::Random,
         RowOrder::File => Order::File,
@@ -99,14 +95,41 @@ pub fn run(catalog: &Catalog, common: &Common, args: &Estimate) -> anyhow::Resul
         None => estimator.collect(&mut spool, order, noise),
         Some(blur) => {
             // Of a stream of its own: with the noise of the answers it would say more than they do.
-            let own = match common.seed {
-                Some(seed) => RowNoise::demonstration(!seed),
-                None => RowNoise::system()?,
-            };
+            let own = common.seed.map_or_else(RowNoise::system, |seed| Ok(RowNoise::demonstration(!seed)))?;
             estimator.collect(&mut Blurred::new(&mut spool, blur, own)?, order, noise)
         }
     };
     let collected = collected.with_context(|| format!("{spec} with {}", counted(users, "row")))?;
+    let record = record(common, args, &on_data, Run { collected, kind, users, skipped, private, blur, warning })?;
+    match common.format {
+        Format::Csv => report::record(common.format, &columns(&record)?, String::new),
+        _ => report::record(common.format, &record, || human(&record, protocol.range)),
+    }
+}
+
+/// The noise of the answers.
+fn noise(common: &Common) -> anyhow::Result<RowNoise> {
+    Ok(match common.seed {
+        Some(seed) => RowNoise::demonstration(seed),
+        None => RowNoise::system()?,
+    })
+}
+
+/// A protocol that was run on the rows of a file.
+struct Run {
+    collected: Collected,
+    kind: Option<IntervalKind>,
+    users: u64,
+    skipped: u64,
+    private: bool,
+    blur: Option<f64>,
+    warning: Option<String>,
+}
+
+/// What a run brought, with the warnings that go with it.
+fn record(common: &Common, args: &Estimate, on_data: &OnData, run: Run) -> anyhow::Result<Record> {
+    let OnData { built, protocol, uses_model } = on_data;
+    let Run { collected, kind, users, skipped, private, blur, warning } = run;
     let estimate = &collected.estimate;
     let (interval, interval_reason) = match kind.map(|kind| on_data.interval(&**estimate, kind, args.interval.level)) {
         Some(Ok(interval)) => (Some(interval), None),
@@ -115,20 +138,13 @@ pub fn run(catalog: &Catalog, common: &Common, args: &Estimate) -> anyhow::Resul
         None => (None, Some("this protocol has no interval".into())),
     };
     let interval_caveat = kind.and_then(|kind| estimate.caveat(kind));
-    if let Some(caveat) = interval_caveat {
-        warn(common.quiet, caveat);
-    }
-    if !private {
-        warn(common.quiet, "--seed makes the noise repeatable: the result is not private");
-    }
-    if let Some(note) = estimate.note() {
-        warn(common.quiet, note);
+    let not_private = (!private).then_some("--seed makes the noise repeatable: the result is not private");
+    for text in [interval_caveat, not_private, estimate.note()].into_iter().flatten() {
+        warn(common.quiet, text);
     }
     let diagnostics = estimate.diagnostics(protocol.range).into_iter();
     let diagnostics: Vec<_> = diagnostics.map(|numbers| Finding { numbers, text: numbers.to_string() }).collect();
-    for finding in &diagnostics {
-        warn(common.quiet, &finding.text);
-    }
+    diagnostics.iter().for_each(|finding| warn(common.quiet, &finding.text));
     let Meaning { estimates, mut assumptions } = Meaning::new(protocol, built);
     if let Some(blur) = blur {
         assumptions.push(format!("the standard deviation includes the {} of the noise that was added", plain(blur)));
@@ -136,10 +152,10 @@ pub fn run(catalog: &Catalog, common: &Common, args: &Estimate) -> anyhow::Resul
     let value = on_data.value(&**estimate);
     let standard_error = estimate.standard_error();
     let clipped = on_data.clipped(value, standard_error);
-    let record = Record {
+    Ok(Record {
         command: "estimate",
         version: env!("CARGO_PKG_VERSION"),
-        estimator: spec.clone(),
+        estimator: protocol.spec.clone(),
         model: uses_model.then(|| built.spec.clone()),
         estimates,
         assumptions,
@@ -162,11 +178,7 @@ pub fn run(catalog: &Catalog, common: &Common, args: &Estimate) -> anyhow::Resul
         most_clipped_below: clipped.map(|[below, _]| below),
         most_clipped_above: clipped.map(|[_, above]| above),
         diagnostics,
-    };
-    match common.format {
-        Format::Csv => report::record(common.format, &columns(&record)?, String::new),
-        _ => report::record(common.format, &record, || human(&record, protocol.range)),
-    }
+    })
 }
 
 /// The noise that is added to values, if the protocol is for values with such noise.
